@@ -1,0 +1,3 @@
+module github.com/holdfast-llm/holdfast
+
+go 1.26
