@@ -1,3 +1,9 @@
 module github.com/holdfast-llm/holdfast
 
-go 1.26
+go 1.26.0
+
+require (
+	github.com/ardanlabs/jinja v1.7.0 // indirect
+	github.com/rogpeppe/go-internal v1.16.0 // indirect
+	golang.org/x/sys v0.50.0 // indirect
+)
