@@ -2,7 +2,6 @@ module github.com/holdfast-llm/holdfast/device/cpu/simd/gen
 
 go 1.26.0
 
-require (
-	github.com/mmcloughlin/avo v0.6.0 // indirect
-	golang.org/x/tools v0.52.0 // indirect
-)
+require github.com/mmcloughlin/avo v0.6.0
+
+require golang.org/x/tools v0.52.0 // indirect
