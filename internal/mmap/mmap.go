@@ -1,0 +1,123 @@
+// Package mmap maps files and anonymous memory and passes hints about them to
+// the operating system. It knows nothing of what the bytes mean.
+//
+// A mapping of a file sees the file as it is on disk: if another process
+// truncates the file while it is mapped, touching the lost pages is a fault
+// (SIGBUS on unix) that no check in this process can prevent.
+package mmap
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"runtime"
+	"sync"
+)
+
+// Advice is a hint on how a mapping will be used.
+type Advice uint8
+
+// The hints. An operating system that lacks one makes Advise return an error
+// that wraps errors.ErrUnsupported; the mapping stays usable.
+const (
+	Normal     Advice = iota // no particular pattern
+	Sequential               // pages will be read once, in order
+	Random                   // read-ahead is useless
+	WillNeed                 // start reading the pages in now
+	HugePages                // back anonymous memory with huge pages where possible
+	Populate                 // read in and map every page before returning
+)
+
+// Mapping is a range of mapped memory. Its methods are safe for concurrent
+// use, but Close must not run while somebody still reads Bytes.
+type Mapping struct {
+	mu     sync.Mutex
+	data   []byte // protected by mu for Close; the slice never changes before
+	locked bool   // protected by mu
+	owner  owner  // what Close must release besides data
+}
+
+// ErrDirectory is wrapped by Open when the path names a directory.
+var ErrDirectory = errors.New("is a directory")
+
+// Open maps the whole file at path, read-only. An empty file gives an empty
+// mapping. Errors: those of os.Open, ErrDirectory, a path that is neither a
+// regular file nor a device of known size, and a file larger than the address
+// space.
+func Open(path string) (*Mapping, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case info.IsDir():
+		return nil, &fs.PathError{Op: "open", Path: path, Err: ErrDirectory}
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("open %s: not a regular file (%s)", path, info.Mode().Type())
+	case info.Size() == 0:
+		return &Mapping{}, nil
+	case int64(int(info.Size())) != info.Size():
+		return nil, fmt.Errorf("open %s: %d bytes do not fit this machine's address space", path, info.Size())
+	}
+	return mapFile(f, int(info.Size()))
+}
+
+// Anonymous returns n bytes of zeroed memory, page aligned and outside Go's
+// heap, so that it can be advised and locked on its own. n must be positive.
+func Anonymous(n int) (*Mapping, error) {
+	if n <= 0 {
+		return nil, fmt.Errorf("mmap: anonymous mapping of %d bytes", n)
+	}
+	return mapAnonymous(n)
+}
+
+// Bytes is the mapped memory: read-only for a file, writable for an anonymous
+// mapping. It must not be used after Close.
+func (m *Mapping) Bytes() []byte { return m.data }
+
+// Advise passes a hint for the whole mapping.
+func (m *Mapping) Advise(a Advice) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.data) == 0 {
+		return nil
+	}
+	return advise(m.data, a)
+}
+
+// Lock keeps the mapping's pages in physical memory until Close. It needs the
+// operating system's leave (RLIMIT_MEMLOCK on Linux).
+func (m *Mapping) Lock() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.data) == 0 || m.locked {
+		return nil
+	}
+	if err := lock(m.data); err != nil {
+		return fmt.Errorf("mmap: lock %d bytes: %w", len(m.data), err)
+	}
+	m.locked = true
+	return nil
+}
+
+// Close unmaps the memory. Closing twice is harmless.
+func (m *Mapping) Close() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	data := m.data
+	m.data = nil
+	if len(data) == 0 {
+		return nil
+	}
+	return m.owner.release(data)
+}
+
+func unsupported(what string) error {
+	return fmt.Errorf("mmap: %s on %s: %w", what, runtime.GOOS, errors.ErrUnsupported)
+}

@@ -1,0 +1,96 @@
+package mmap
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestOpen(t *testing.T) {
+	dir := t.TempDir()
+	want := bytes.Repeat([]byte("holdfast"), 3000) // several pages and a part of one
+	path := filepath.Join(dir, "f")
+	if err := os.WriteFile(path, want, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(m.Bytes(), want) {
+		t.Fatalf("mapping of %d bytes differs from the file's %d", len(m.Bytes()), len(want))
+	}
+	for a := Normal; a <= Populate; a++ {
+		// Huge pages are for anonymous memory; kernels refuse them on files.
+		if err := m.Advise(a); err != nil && a != HugePages && !errors.Is(err, errors.ErrUnsupported) {
+			t.Errorf("advice %d: %v", a, err)
+		}
+	}
+	if err := m.Lock(); err != nil {
+		t.Logf("lock: %v (needs RLIMIT_MEMLOCK)", err)
+	}
+	for range 2 {
+		if err := m.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if m.Bytes() != nil {
+		t.Error("bytes after Close")
+	}
+}
+
+func TestOpenRefuses(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := Open(dir); !errors.Is(err, ErrDirectory) {
+		t.Errorf("directory: %v", err)
+	}
+	if _, err := Open(filepath.Join(dir, "absent")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("absent file: %v", err)
+	}
+	if _, err := Open(os.DevNull); err == nil {
+		t.Error("a device was mapped")
+	}
+}
+
+func TestEmptyFileIsAnEmptyMapping(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "empty")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Bytes()) != 0 {
+		t.Errorf("%d bytes", len(m.Bytes()))
+	}
+	if err := errors.Join(m.Advise(WillNeed), m.Lock(), m.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAnonymousIsZeroedAndWritable(t *testing.T) {
+	m, err := Anonymous(100_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := m.Bytes()
+	for i, v := range b {
+		if v != 0 {
+			t.Fatalf("byte %d is %d", i, v)
+		}
+		b[i] = byte(i)
+	}
+	if b[99_999] != byte(99_999&0xff) {
+		t.Error("a store was lost")
+	}
+	if err := m.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Anonymous(0); err == nil {
+		t.Error("an empty anonymous mapping was made")
+	}
+}
