@@ -1,0 +1,220 @@
+package token
+
+import "unicode/utf8"
+
+// gpt2 matches GPT-2's words. In order of preference, as a regular expression:
+//
+//	's|'t|'re|'ve|'m|'ll|'d    an English contraction, lower case
+//	 ?\p{L}+                   letters, with the space before them
+//	 ?\p{N}+                   digits
+//	 ?[^\s\p{L}\p{N}]+         anything else but spaces
+//	\s+(?!\S)|\s+              spaces, but the last one belongs to the word after it
+func gpt2(s string, i int) (int, bool) {
+	if n := contraction(s[i:], false); n > 0 {
+		return n, true
+	}
+	j := i
+	if s[i] == ' ' {
+		j++
+	}
+	switch c, w := classAt(s, j); {
+	case c&letter != 0:
+		return skip(s, j, letter) - i, true
+	case c&number != 0:
+		return skip(s, j, number) - i, true
+	case w > 0 && c&space == 0:
+		return skipOthers(s, j, space|letter|number) - i, true
+	}
+	return spaces(s, i) - i, true
+}
+
+// gpt4 matches the words of GPT-4's pattern, which Llama 3 and Qwen took over
+// with other lengths for numbers; Qwen 3.5 also lets combining marks into words:
+//
+//	(?i:'s|'t|'re|'ve|'m|'ll|'d)    an English contraction
+//	[^\r\n\p{L}\p{N}]?\p{L}+        letters, with one character before them
+//	\p{N}{1,3}                      up to 3 (or 1) digits
+//	 ?[^\s\p{L}\p{N}]+[\r\n]*       anything else but spaces, with the newlines after it
+//	\s*[\r\n]+                      spaces up to the last newline
+//	\s+(?!\S)|\s+                   spaces, but the last one belongs to the word after it
+//
+// in is what a word is made of: letter, or letter|mark.
+func gpt4(maxDigits int, in class) matcher {
+	return func(s string, i int) (int, bool) {
+		if n := contraction(s[i:], true); n > 0 {
+			return n, true
+		}
+		c, w := classAt(s, i)
+		if c&in != 0 {
+			return skip(s, i, in) - i, true
+		}
+		if c&number != 0 {
+			j := i
+			for n := 0; n < maxDigits && c&number != 0; n++ {
+				j += w
+				c, w = classAt(s, j)
+			}
+			return j - i, true
+		}
+		if s[i] != '\r' && s[i] != '\n' {
+			if c, _ := classAt(s, i+w); c&in != 0 {
+				return skip(s, i+w, in) - i, true
+			}
+		}
+		j := i
+		if s[i] == ' ' {
+			j++
+		}
+		if c, w := classAt(s, j); w > 0 && c&(in|number|space) == 0 {
+			j = skipOthers(s, j, in|letter|number|space)
+			for j < len(s) && (s[j] == '\r' || s[j] == '\n') {
+				j++
+			}
+			return j - i, true
+		}
+		return newlineOrSpaces(s, i) - i, true
+	}
+}
+
+// contraction is the length of the English contraction that s begins with, or
+// 0: 's 't 'm 'd 're 've 'll, in either case if fold is set.
+func contraction(s string, fold bool) int {
+	if len(s) < 2 || s[0] != '\'' {
+		return 0
+	}
+	a, b := s[1], byte(0)
+	if len(s) > 2 {
+		b = s[2]
+	}
+	if fold {
+		a, b = a|0x20, b|0x20 // lower case; what else this changes is not compared with
+	}
+	switch a {
+	case 's', 't', 'm', 'd':
+		return 2
+	case 'r', 'v':
+		if b == 'e' {
+			return 3
+		}
+	case 'l':
+		if b == 'l' {
+			return 3
+		}
+	}
+	return 0
+}
+
+// spaces is the end of \s+(?!\S)|\s+ at i: all spaces if the text ends with
+// them, else all but the last, but at least one.
+func spaces(s string, i int) int {
+	end, last := i, i
+	for {
+		c, w := classAt(s, end)
+		if w == 0 {
+			return end
+		}
+		if c&space == 0 {
+			break
+		}
+		last, end = end, end+w
+	}
+	if last > i {
+		return last
+	}
+	return end
+}
+
+// newlineOrSpaces is the end of \s*[\r\n]+|\s+(?!\S)|\s+ at i: the spaces up
+// to the last newline among them, if there is one.
+func newlineOrSpaces(s string, i int) int {
+	newline := 0
+	for j := i; ; {
+		c, w := classAt(s, j)
+		if c&space == 0 {
+			break
+		}
+		if s[j] == '\r' || s[j] == '\n' {
+			newline = j + 1
+		}
+		j += w
+	}
+	if newline > 0 {
+		return newline
+	}
+	return spaces(s, i)
+}
+
+// lines matches [^\n]+|[\n]+.
+func lines(s string, i int) (int, bool) {
+	j := i + 1
+	for j < len(s) && (s[j] == '\n') == (s[i] == '\n') {
+		j++
+	}
+	return j - i, true
+}
+
+// each matches single characters of in: [...]
+func each(in set) matcher {
+	return func(s string, i int) (int, bool) {
+		r, w := utf8.DecodeRuneInString(s[i:])
+		return w, in(r)
+	}
+}
+
+// runs matches characters of in: [...]+
+func runs(in set) matcher {
+	return func(s string, i int) (int, bool) {
+		if end := skipSet(s, i, in); end > i {
+			return end - i, true
+		}
+		_, w := utf8.DecodeRuneInString(s[i:])
+		return w, false
+	}
+}
+
+// wordsOf matches characters of in with the space before them: \s?[...]+
+func wordsOf(in set) matcher {
+	return func(s string, i int) (int, bool) {
+		c, w := classAt(s, i)
+		if c&space != 0 {
+			if end := skipSet(s, i+w, in); end > i+w {
+				return end - i, true
+			}
+		}
+		if end := skipSet(s, i, in); end > i {
+			return end - i, true
+		}
+		return w, false
+	}
+}
+
+// skipSet returns the end of the characters from i that are in the set.
+func skipSet(s string, i int, in set) int {
+	for i < len(s) {
+		r, w := utf8.DecodeRuneInString(s[i:])
+		if !in(r) {
+			break
+		}
+		i += w
+	}
+	return i
+}
+
+// threeDigits matches [0-9][0-9][0-9].
+func threeDigits(s string, i int) (int, bool) {
+	n := 0
+	for n < 3 && i+n < len(s) && s[i+n] >= '0' && s[i+n] <= '9' {
+		n++
+	}
+	return max(n, 1), n == 3
+}
+
+// trailingSpace matches \s+$.
+func trailingSpace(s string, i int) (int, bool) {
+	end := skip(s, i, space)
+	if end == i {
+		_, end = classAt(s, i)
+		return end, false
+	}
+	return end - i, end == len(s)
+}
