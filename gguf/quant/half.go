@@ -59,8 +59,9 @@ func scale(b []byte) float32       { return F16ToF32(binary.LittleEndian.Uint16(
 func putScale(b []byte, f float32) { binary.LittleEndian.PutUint16(b, F32ToF16(f)) }
 
 func dequantizeF32(dst []float32, src []byte) {
+	src = src[:4*len(dst)]
 	for i := range dst {
-		dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(src[4*i:]))
+		dst[i] = math.Float32frombits(binary.LittleEndian.Uint32(src[4*i : 4*i+4 : 4*i+4]))
 	}
 }
 

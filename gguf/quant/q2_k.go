@@ -18,10 +18,10 @@ func dequantizeQ2K(dst []float32, src []byte) {
 		for g := range 16 {
 			s := b[g]
 			dl, ml := d*float32(s&15), float32(dmin*float32(s>>4))
-			q, shift := (*[16]byte)(b[16+g/8*32+g%2*16:]), g/2%4*2
+			q, shift := (*[16]byte)(b[16+g/8*32+g%2*16:]), uint(g/2%4*2)
 			out := (*[16]float32)(y[16*g:])
 			for l := range out {
-				out[l] = float32(dl*float32(q[l]>>shift&3)) - ml
+				out[l] = float32(dl*float32(q[l]>>(shift&7)&3)) - ml
 			}
 		}
 		dst, src = dst[256:], src[84:]

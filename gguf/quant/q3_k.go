@@ -24,11 +24,11 @@ func dequantizeQ3K(dst []float32, src []byte) {
 		d := scale(b[108:])
 		for g := range 16 {
 			dl := d * float32(scaleQ3K(g, (*[12]byte)(b[96:])))
-			high, bit := (*[16]byte)(b[g%2*16:]), g/2
-			low, shift := (*[16]byte)(b[32+g/8*32+g%2*16:]), g/2%4*2
+			high, bit := (*[16]byte)(b[g%2*16:]), uint(g/2)
+			low, shift := (*[16]byte)(b[32+g/8*32+g%2*16:]), uint(g/2%4*2)
 			out := (*[16]float32)(y[16*g:])
 			for l := range out {
-				q := low[l]>>shift&3 | high[l]>>bit&1<<2
+				q := low[l]>>(shift&7)&3 | high[l]>>(bit&7)&1<<2
 				out[l] = dl * float32(int32(q)-4)
 			}
 		}

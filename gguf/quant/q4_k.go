@@ -68,7 +68,8 @@ func fitBlockK(head *[16]byte, q *[256]uint8, x *[256]float32, p fitParams) {
 	var scales, minima [8]float32
 	for g := range 8 {
 		group := x[32*g : 32*g+32]
-		scales[g], minima[g] = fitMinimum(q[32*g:32*g+32], group, weightsK(group), p)
+		w := weightsK(group)
+		scales[g], minima[g] = fitMinimum(q[32*g:32*g+32], group, w[:], p)
 	}
 
 	mostScale, mostMin := greatest(scales[:]), greatest(minima[:])
@@ -107,13 +108,12 @@ func putScaleMin(g int, scales *[12]byte, sc, m uint8) {
 }
 
 // weightsK are the weights of a group's errors: magnitude plus root mean square.
-func weightsK(x []float32) []float32 {
+func weightsK(x []float32) (w [32]float32) {
 	var sum float32
 	for _, v := range x {
 		sum += float32(v * v)
 	}
 	rms := float32(math.Sqrt(float64(sum / 32)))
-	w := make([]float32, 32)
 	for l, v := range x {
 		w[l] = rms + abs(v)
 	}

@@ -24,7 +24,7 @@ func dequantizeQ5K(dst []float32, src []byte) {
 			d2, m2 := d*float32(sc), float32(dmin*float32(m))
 			qs, out := (*[32]byte)(b[48+16*g:]), (*[64]float32)(y[32*g:])
 			for l, q := range qs {
-				h := qh[l] >> g
+				h := qh[l] >> (uint(g) & 7)
 				out[l] = float32(d1*float32(q&15|h<<4&16)) - m1
 				out[l+32] = float32(d2*float32(q>>4|h<<3&16)) - m2
 			}

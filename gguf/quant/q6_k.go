@@ -16,16 +16,21 @@ func dequantizeQ6K(dst []float32, src []byte) {
 	for len(dst) >= 256 {
 		b, y := (*[210]byte)(src), (*[256]float32)(dst)
 		d := scale(b[208:])
-		for g := range 16 {
-			dl := d * float32(int8(b[192+g]))
-			// Within a half of 128: which 32 of its weights, and which 16 of those.
-			half, quarter, part := g/8, g/2%4, g%2*16
-			low, lowShift := (*[16]byte)(b[64*half+quarter%2*32+part:]), quarter/2*4
-			high, highShift := (*[16]byte)(b[128+32*half+part:]), quarter*2
-			out := (*[16]float32)(y[16*g:])
-			for l := range out {
-				q := low[l]>>lowShift&15 | high[l]>>highShift&3<<4
-				out[l] = dl * float32(int32(q)-32)
+		// Groups 0, 2, 4, 6 of each half of 128 share the high bits' bytes, as do
+		// 1, 3, 5, 7: four weights at a time.
+		for pair := range 4 {
+			half, part := pair/2, pair%2*16
+			sc := (*[7]byte)(b[192+8*half+pair%2:])
+			d0, d1 := d*float32(int8(sc[0])), d*float32(int8(sc[2]))
+			d2, d3 := d*float32(int8(sc[4])), d*float32(int8(sc[6]))
+			low, high := (*[48]byte)(b[64*half+part:]), (*[16]byte)(b[128+32*half+part:])
+			out := (*[112]float32)(y[128*half+part:])
+			for l, h := range high {
+				lo, hi := low[l], low[l+32]
+				out[l] = d0 * float32(int32(lo&15|h<<4&48)-32)
+				out[l+32] = d1 * float32(int32(hi&15|h<<2&48)-32)
+				out[l+64] = d2 * float32(int32(lo>>4|h&48)-32)
+				out[l+96] = d3 * float32(int32(hi>>4|h>>2&48)-32)
 			}
 		}
 		dst, src = dst[256:], src[210:]
