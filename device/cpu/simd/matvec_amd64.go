@@ -1,5 +1,49 @@
 package simd
 
-func nativeDot(Level, *portableMatVec) func(out []float32, w, act []byte, k int) { return nil }
+import "github.com/holdfast-llm/holdfast/gguf/quant"
 
-func nativePack(Level, *actFormat) func(act []byte, x []float32) { return nil }
+//go:generate go -C gen run ./matvec -family pack_avx2 -out ../act_avx2_amd64.s -stubs ../act_avx2_amd64.go -pkg simd
+//go:generate go -C gen run ./matvec -family float_avx2 -out ../matvec_float_avx2_amd64.s -stubs ../matvec_float_avx2_amd64.go -pkg simd
+//go:generate go -C gen run ./matvec -family block_avx2 -out ../matvec_block_avx2_amd64.s -stubs ../matvec_block_avx2_amd64.go -pkg simd
+//go:generate go -C gen run ./matvec -family kquant_avx2 -out ../matvec_kquant_avx2_amd64.s -stubs ../matvec_kquant_avx2_amd64.go -pkg simd
+
+// rowsFunc is an assembly kernel for rows contiguous rows of blocks blocks. A
+// kernel for four takes its rows from four places, step rows apart, and writes
+// as many results step apart.
+type rowsFunc func(out *float32, w, act *byte, blocks, rows, step int)
+
+// nativeMatVec is a weight type's pair of kernels.
+type nativeMatVec struct{ one, four rowsFunc }
+
+var nativeMatVecs = [...]map[quant.Type]nativeMatVec{
+	AVX2: {
+		quant.F32:  {f32AVX2x1, f32AVX2x4},
+		quant.F16:  {f16AVX2x1, f16AVX2x4},
+		quant.BF16: {bf16AVX2x1, bf16AVX2x4},
+		quant.Q8_0: {q8_0AVX2x1, q8_0AVX2x4},
+		quant.Q4_K: {q4kAVX2x1, q4kAVX2x4},
+		quant.Q6_K: {q6kAVX2x1, q6kAVX2x4},
+	},
+	AVX512: {},
+}
+
+// nativeDot is the MatVec.Dot of p's type that is written for level l, or nil.
+func nativeDot(l Level, p *portableMatVec) func(out []float32, w, act []byte, k int) {
+	nat, ok := nativeMatVecs[l][p.t]
+	if !ok {
+		return nil
+	}
+	return func(out []float32, w, act []byte, k int) {
+		rowBytes := checkDot(p, out, w, act, k)
+		blocks, quarter := k/p.t.BlockElems(), len(out)/4
+		if quarter > 0 {
+			nat.four(&out[0], &w[0], &act[0], blocks, quarter, quarter)
+		}
+		if done := 4 * quarter; done < len(out) {
+			nat.one(&out[done], &w[done*rowBytes], &act[0], blocks, len(out)-done, 0)
+		}
+	}
+}
+
+// nativePack is the MatVec.Pack of format f that is written for level l, or nil.
+func nativePack(l Level, f *actFormat) func(act []byte, x []float32) { return nil }

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// streams are the numbers of rows that kernels are written for: one, and four
+// at a time. Four rows from distant places are four streams for the hardware
+// prefetcher, share the loads of the activations and hide the latency of one
+// another's sums.
+var streams = []int{1, 4}
+
+// prefetchAhead is how far before its use a line of weights is asked for, in
+// bytes.
+const prefetchAhead = 2048
+
+// frame is the inside of a kernel's loop over rows.
+type frame struct {
+	n      int              // streams
+	w      []reg.GPVirtual  // the current block of each stream's row
+	act    reg.GPVirtual    // the packed activations
+	blocks Mem              // the number of blocks in a row
+	label  int              // of the next loop
+	acc    []reg.VecVirtual // per stream, one vector of partial sums
+}
+
+// matvec writes the functions name1 and name4 for rows of blocks of blockBytes
+// bytes. row computes one row of each of f.n streams: it moves f.w past it and
+// leaves the partial sums in f.acc, 4, 8 or 16 floats that are all added up.
+//
+// Stream s is rows s*step up to s*step+rows; name1 has one and ignores step.
+func matvec(name string, blockBytes int, consts func(), row func(f *frame)) {
+	for _, n := range streams {
+		TEXT(fmt.Sprintf("%s%d", name, n), 7, "func(out *float32, w, act *byte, blocks, rows, step int)") // 7: NOSPLIT...
+		f := &frame{n: n, w: make([]reg.GPVirtual, n), acc: make([]reg.VecVirtual, n)}
+		out := Load(Param("out"), GP64()).(reg.GPVirtual)
+		f.w[0] = Load(Param("w"), GP64()).(reg.GPVirtual)
+		f.act = Load(Param("act"), GP64()).(reg.GPVirtual)
+		f.blocks = address("blocks")
+		rows := address("rows")
+		var step1, step3 reg.GPVirtual // in out, bytes
+		if n == 4 {
+			stride := GP64()
+			step1, step3 = GP64(), GP64()
+			MOVQ(f.blocks, stride)
+			IMUL3Q(U32(uint32(blockBytes)), stride, stride)
+			MOVQ(address("step"), step1)
+			IMULQ(step1, stride)
+			for s := 1; s < n; s++ {
+				f.w[s] = GP64()
+				LEAQ(Mem{Base: f.w[s-1], Index: stride, Scale: 1}, f.w[s])
+			}
+			SHLQ(U8(2), step1)
+			LEAQ(Mem{Base: step1, Index: step1, Scale: 2}, step3)
+		}
+		if consts != nil {
+			consts()
+		}
+		Label("row")
+		row(f)
+		sum := addUp(f.acc)
+		VMOVSS(sum, Mem{Base: out})
+		if n == 4 {
+			VEXTRACTPS(U8(1), sum, Mem{Base: out, Index: step1, Scale: 1})
+			VEXTRACTPS(U8(2), sum, Mem{Base: out, Index: step1, Scale: 2})
+			VEXTRACTPS(U8(3), sum, Mem{Base: out, Index: step3, Scale: 1})
+		}
+		ADDQ(U8(4), out)
+		DECQ(rows)
+		JNZ(LabelRef("row"))
+		VZEROUPPER()
+		RET()
+	}
+}
+
+// address is where a parameter lies in memory.
+func address(param string) Mem {
+	b, err := Param(param).Resolve()
+	if err != nil {
+		panic(err)
+	}
+	return b.Addr
+}
+
+// loop repeats body as often as the counter, already set, says; at least once.
+func (f *frame) loop(count reg.GPVirtual, body func()) {
+	l := fmt.Sprintf("loop%d", f.label)
+	f.label++
+	Label(l)
+	body()
+	DECQ(count)
+	JNZ(LabelRef(l))
+}
+
+// eachBlock repeats body for every block of a row.
+func (f *frame) eachBlock(body func()) {
+	b := GP64()
+	MOVQ(f.blocks, b)
+	f.loop(b, body)
+}
+
+// prefetch asks for the lines that a block at w, of the given size, stands for
+// later on. Prefetching past the end of the weights is harmless.
+func prefetch(w reg.GPVirtual, bytes int) {
+	for o := 0; o < bytes; o += 64 {
+		PREFETCHT0(Mem{Base: w, Disp: prefetchAhead + o})
+	}
+}
+
+// addUp adds up each of one or four vectors: the sums are the low elements of
+// the result. The order of the additions is the same for one and for four.
+func addUp(acc []reg.VecVirtual) reg.VecVirtual {
+	for i, a := range acc {
+		if a.Size() == 64 {
+			half := YMM()
+			VEXTRACTF64X4(U8(1), a, half)
+			VADDPS(half, a.AsY(), half)
+			acc[i] = half
+		}
+	}
+	a, b := acc[0], acc[0]
+	if len(acc) == 4 {
+		a, b = YMM(), YMM()
+		VHADDPS(acc[1], acc[0], a)
+		VHADDPS(acc[3], acc[2], b)
+	} else {
+		VHADDPS(a, a, a)
+	}
+	VHADDPS(b, a, a)
+	high := XMM()
+	VEXTRACTF128(U8(1), a, high)
+	VADDPS(high, a.AsX(), high)
+	return high
+}
+
+// table is a read-only table of the given 32-bit words.
+func table(name string, words []uint32) Mem {
+	m := GLOBL(name, 8|16) // RODATA|NOPTR
+	for i, w := range words {
+		DATA(4*i, U32(w))
+	}
+	return m
+}
+
+// bytesTable is a read-only table of bytes, a multiple of four.
+func bytesTable(name string, n int, f func(i int) byte) Mem {
+	words := make([]uint32, n/4)
+	for i := range n {
+		words[i/4] |= uint32(f(i)) << (i % 4 * 8)
+	}
+	return table(name, words)
+}
