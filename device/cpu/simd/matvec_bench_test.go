@@ -6,8 +6,6 @@ import (
 	"sync"
 	"testing"
 	"unsafe"
-
-	"github.com/holdfast-llm/holdfast/gguf/quant"
 )
 
 // Benchmarks stream weights that no cache holds.
