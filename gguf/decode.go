@@ -95,13 +95,22 @@ func (c *cursor) array(t valueType, n int) any {
 	case typeFloat64:
 		return decodeArray(c, n, 8, func(b []byte) float64 { return math.Float64frombits(binary.LittleEndian.Uint64(b)) })
 	case typeString:
-		v := make([]string, n)
-		for i := range v {
-			v[i] = c.window()
-		}
-		return v
+		return c.strings(n)
 	}
 	panic(fmt.Sprintf("gguf: array element type %d after the survey", t))
+}
+
+// strings is window n times, written out because a vocabulary has 150,000.
+func (c *cursor) strings(n int) []string {
+	v, b := make([]string, n), c.b[c.pos:]
+	for i := range v {
+		size := binary.LittleEndian.Uint64(b)
+		b = b[8:]
+		v[i] = unsafe.String(unsafe.SliceData(b), int(size))
+		b = b[size:]
+	}
+	c.pos = len(c.b) - len(b)
+	return v
 }
 
 func decodeArray[T any](c *cursor, n, size int, get func([]byte) T) []T {
