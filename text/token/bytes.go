@@ -2,6 +2,7 @@ package token
 
 import (
 	"bytes"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -58,6 +59,18 @@ func appendByteLevel(dst, text []byte) []byte {
 
 // spaceMark is U+2581, which spm and gemma4 vocabularies write for a space.
 const spaceMark = "\u2581"
+
+// appendMarked appends text with every space turned into a spaceMark.
+func appendMarked(dst []byte, text string) []byte {
+	for {
+		i := strings.IndexByte(text, ' ')
+		if i < 0 {
+			return append(dst, text...)
+		}
+		dst = append(append(dst, text[:i]...), spaceMark...)
+		text = text[i+1:]
+	}
+}
 
 // appendUnmarked appends text with every spaceMark turned back into a space.
 func appendUnmarked(dst, text []byte) []byte {

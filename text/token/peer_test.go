@@ -1,15 +1,15 @@
 package token
 
 import (
-	"encoding/binary"
 	"errors"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/holdfast-llm/holdfast/gguf"
 )
 
 // metadata is a Metadata in a map.
@@ -24,64 +24,14 @@ func (m metadata) Floats(key string) ([]float64, bool) { return get[[]float64](m
 func (m metadata) Uint(key string) (uint64, bool)      { return get[uint64](m, key) }
 func (m metadata) Bool(key string) (bool, bool)        { return get[bool](m, key) }
 
-// readMetadata reads the keys of a GGUF file, whose values it trusts.
-func readMetadata(t testing.TB, path string) metadata {
-	f, err := os.Open(path)
+// open returns the metadata of a GGUF file.
+func open(t testing.TB, path string) *gguf.File {
+	f, err := gguf.Open(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer f.Close()
-	b := make([]byte, 32<<20)
-	n, _ := f.Read(b)
-	b = b[:n]
-	u32 := func() uint32 { v := binary.LittleEndian.Uint32(b); b = b[4:]; return v }
-	u64 := func() uint64 { v := binary.LittleEndian.Uint64(b); b = b[8:]; return v }
-	str := func() string { n := u64(); s := string(b[:n]); b = b[n:]; return s }
-	size := map[uint32]int{0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
-	scalar := func(typ uint32) uint64 {
-		var w [8]byte
-		copy(w[:], b[:size[typ]])
-		b = b[size[typ]:]
-		return binary.LittleEndian.Uint64(w[:])
-	}
-	u32()
-	u32()
-	u64()
-	md := metadata{}
-	for range u64() {
-		key, typ := str(), u32()
-		switch typ {
-		case 8:
-			md[key] = str()
-		case 9:
-			typ, n := u32(), u64()
-			switch typ {
-			case 8:
-				v := make([]string, n)
-				for i := range v {
-					v[i] = str()
-				}
-				md[key] = v
-			case 6:
-				v := make([]float64, n)
-				for i := range v {
-					v[i] = float64(math.Float32frombits(uint32(scalar(6))))
-				}
-				md[key] = v
-			default:
-				v := make([]int64, n)
-				for i := range v {
-					v[i] = int64(int32(scalar(typ)))
-				}
-				md[key] = v
-			}
-		case 7:
-			md[key] = scalar(7) != 0
-		default:
-			md[key] = scalar(typ)
-		}
-	}
-	return md
+	t.Cleanup(func() { f.Close() })
+	return f
 }
 
 const separator = "\n__ggml_vocab_test__\n"
@@ -107,7 +57,7 @@ func TestLlamaCppVocabularies(t *testing.T) {
 	for _, file := range files {
 		name := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(file), "ggml-vocab-"), ".gguf")
 		t.Run(name, func(t *testing.T) {
-			tok, err := New(readMetadata(t, file))
+			tok, err := New(open(t, file))
 			if model, refused := unsupported[name]; refused {
 				var unsupported *UnsupportedError
 				if !errors.As(err, &unsupported) || unsupported.Name != model {
@@ -143,7 +93,7 @@ func TestLlamaCppVocabularies(t *testing.T) {
 }
 
 func BenchmarkNew(b *testing.B) {
-	md := readMetadata(b, filepath.Join(llamaCpp(b), "models", "ggml-vocab-qwen2.gguf"))
+	md := open(b, filepath.Join(llamaCpp(b), "models", "ggml-vocab-qwen2.gguf"))
 	for b.Loop() {
 		if _, err := New(md); err != nil {
 			b.Fatal(err)

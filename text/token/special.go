@@ -133,7 +133,7 @@ func (t *Tokenizer) readID(md Metadata, key string, id *int32) error {
 
 // named is the token that is spelled name, or noToken.
 func (t *Tokenizer) named(name string) int32 {
-	if id := t.vocab.findString(name); int(id) < t.Size() {
+	if id := t.vocab.find([]byte(name)); int(id) < t.Size() {
 		return id
 	}
 	return noToken

@@ -2,6 +2,7 @@ package token
 
 import (
 	"slices"
+	"strings"
 	"unicode"
 )
 
@@ -102,7 +103,7 @@ func preTokenizerNamed(name string) (preTokenizer, error) {
 	}
 	known = slices.DeleteFunc(known, func(s string) bool { return s == "" })
 	slices.Sort(known)
-	return preTokenizer{}, &UnsupportedError{Key: "tokenizer.ggml.pre", Name: name, Supported: known}
+	return preTokenizer{}, &UnsupportedError{Key: "tokenizer.ggml.pre", Name: strings.Clone(name), Supported: known}
 }
 
 // A set says which characters a pattern's brackets hold.

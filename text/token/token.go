@@ -55,7 +55,6 @@ type Tokenizer struct {
 	scores []float32 // by id; spm only
 	merges mergeTable
 
-	bytePiece [256]int32 // bpeBytes: the piece that a word's byte starts as
 	byteToken [256]int32 // the token that spells one byte, or noToken
 
 	specials specialSet
@@ -103,7 +102,7 @@ func New(md Metadata) (*Tokenizer, error) {
 		t.bos, t.eos, t.unknown = 1, 2, 0
 		t.addSpacePrefix = true
 	default:
-		err = &UnsupportedError{Key: "tokenizer.ggml.model", Name: name, Supported: []string{"gemma4", "gpt2", "llama"}}
+		err = &UnsupportedError{Key: "tokenizer.ggml.model", Name: strings.Clone(name), Supported: []string{"gemma4", "gpt2", "llama"}}
 	}
 	if err != nil {
 		return nil, err
@@ -171,17 +170,10 @@ func (t *Tokenizer) Encode(text string, addSpecial, parseSpecial bool) []int32 {
 			continue
 		}
 		raw := text[f.start:f.end]
-		switch t.model {
-		case bpeBytes:
-			ids = t.encodeWords(ids, sc, raw)
-		case bpeRunes:
-			ids = t.encodeWords(ids, sc, strings.ReplaceAll(raw, " ", spaceMark))
-		case spm:
-			if t.addSpacePrefix && afterSpecial {
-				raw = " " + raw
-			}
-			ids = t.encodeRunes(ids, sc, strings.ReplaceAll(raw, " ", spaceMark))
+		if t.addSpacePrefix && afterSpecial {
+			raw = " " + raw
 		}
+		ids = t.encodeText(ids, sc, raw)
 		afterSpecial = false
 	}
 	if addSpecial && t.addEOS {

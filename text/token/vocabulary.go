@@ -28,6 +28,8 @@ type vocabulary struct {
 	ends  []uint32 // piece i is arena[ends[i-1]:ends[i]]
 	seed  maphash.Seed
 	slots []slot // open addressing, a power of two long, at most 2/3 full
+
+	longest int // bytes of the longest piece
 }
 
 // slot is one place of the hash table: piece-1 and the upper half of its hash,
@@ -65,20 +67,6 @@ func (v *vocabulary) find(s []byte) int32 {
 	return piece
 }
 
-// findString is find for a string.
-func (v *vocabulary) findString(s string) int32 {
-	hash := maphash.String(v.seed, s)
-	mask := uint64(len(v.slots) - 1)
-	for i := hash & mask; ; i = (i + 1) & mask {
-		switch e := v.slots[i]; {
-		case e.piece1 == 0:
-			return noToken
-		case e.tag == uint32(hash>>32) && string(v.text(int32(e.piece1-1))) == s:
-			return int32(e.piece1 - 1)
-		}
-	}
-}
-
 // probe returns the piece that reads s, or noToken and the free slot where it
 // would stand.
 func (v *vocabulary) probe(s []byte, hash uint64) (int32, uint64) {
@@ -105,6 +93,7 @@ func (v *vocabulary) add(s []byte) (piece int32, isNew bool) {
 		_, at = v.probe(s, hash)
 	}
 	v.arena = append(v.arena, s...)
+	v.longest = max(v.longest, len(s))
 	v.ends = append(v.ends, uint32(len(v.arena)))
 	v.slots[at] = slot{tag: uint32(hash >> 32), piece1: uint32(len(v.ends))}
 	return int32(len(v.ends) - 1), true
@@ -175,21 +164,16 @@ func (t *Tokenizer) loadVocabulary(md Metadata) error {
 	return nil
 }
 
-// findBytes fills the tables of the tokens that spell single bytes.
+// findBytes fills the table of the tokens that spell single bytes.
 func (t *Tokenizer) findBytes() {
 	for b := range t.byteToken {
-		piece := noToken
 		if t.model == bpeBytes {
-			piece = t.vocab.findString(string(byteRunes[b]))
-		} else {
-			piece = t.vocab.findString(fmt.Sprintf("<0x%02X>", b))
-			if piece == noToken && t.model == spm {
-				piece = t.vocab.findString(string([]byte{byte(b)}))
-			}
+			t.byteToken[b] = t.named(string(byteRunes[b]))
+			continue
 		}
-		t.bytePiece[b], t.byteToken[b] = piece, piece
-		if int(piece) >= t.Size() {
-			t.byteToken[b] = noToken
+		t.byteToken[b] = t.named(fmt.Sprintf("<0x%02X>", b))
+		if t.byteToken[b] == noToken && t.model == spm {
+			t.byteToken[b] = t.named(string([]byte{byte(b)}))
 		}
 	}
 }
