@@ -1,6 +1,7 @@
 package token
 
 import (
+	"strings"
 	"sync"
 	"unicode"
 	"unicode/utf8"
@@ -74,6 +75,26 @@ func skip(s string, i int, in class) int {
 		}
 		i += w
 	}
+}
+
+// skipUpTo is skip for at most n characters.
+func skipUpTo(s string, i, n int, in class) int {
+	for ; n > 0; n-- {
+		c, w := classAt(s, i)
+		if c&in == 0 {
+			break
+		}
+		i += w
+	}
+	return i
+}
+
+// skipBytes returns the end of the bytes from i that are in the ASCII string in.
+func skipBytes(s string, i int, in string) int {
+	for i < len(s) && strings.IndexByte(in, s[i]) >= 0 {
+		i++
+	}
+	return i
 }
 
 // skipOthers returns the end of the characters from i that have no class of out.

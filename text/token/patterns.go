@@ -49,31 +49,138 @@ func gpt4(maxDigits int, in class) matcher {
 			return skip(s, i, in) - i, true
 		}
 		if c&number != 0 {
-			j := i
-			for n := 0; n < maxDigits && c&number != 0; n++ {
-				j += w
-				c, w = classAt(s, j)
-			}
-			return j - i, true
+			return skipUpTo(s, i, maxDigits, number) - i, true
 		}
 		if s[i] != '\r' && s[i] != '\n' {
 			if c, _ := classAt(s, i+w); c&in != 0 {
 				return skip(s, i+w, in) - i, true
 			}
 		}
-		j := i
-		if s[i] == ' ' {
-			j++
-		}
-		if c, w := classAt(s, j); w > 0 && c&(in|number|space) == 0 {
-			j = skipOthers(s, j, in|letter|number|space)
-			for j < len(s) && (s[j] == '\r' || s[j] == '\n') {
-				j++
-			}
-			return j - i, true
+		if end := others(s, i, in|letter|number|space, "\r\n"); end > i {
+			return end - i, true
 		}
 		return newlineOrSpaces(s, i) - i, true
 	}
+}
+
+// gpt4o matches the words of GPT-4o's pattern, which Mistral's Tekken took over
+// without contractions. A word is capitals before small letters:
+//
+//	[^\r\n\p{L}\p{N}]?U*L+(?i:'s|...)?|[^\r\n\p{L}\p{N}]?U+L*(?i:'s|...)?
+//	\p{N}{1,3}                      up to 3 (or 1) digits
+//	 ?[^\s\p{L}\p{N}]+[\r\n/]*      anything else but spaces, with the newlines and slashes after it
+//	\s*[\r\n]+|\s+(?!\S)|\s+       as in gpt4
+//
+// In the models' own pattern U and L know every script's case. llama.cpp, which
+// this follows, knows ASCII's: U is any letter but a-z and L any letter but A-Z.
+func gpt4o(maxDigits int, contractions bool) matcher {
+	return func(s string, i int) (int, bool) {
+		c, w := classAt(s, i)
+		start := i
+		if c&(letter|number) == 0 && s[i] != '\r' && s[i] != '\n' {
+			start += w
+		}
+		if c, _ := classAt(s, start); c&letter != 0 {
+			end := casedWord(s, start)
+			if contractions {
+				end += contraction(s[end:], true)
+			}
+			return end - i, true
+		}
+		if c&number != 0 {
+			return skipUpTo(s, i, maxDigits, number) - i, true
+		}
+		if end := others(s, i, letter|number|space, "\r\n/"); end > i {
+			return end - i, true
+		}
+		return newlineOrSpaces(s, i) - i, true
+	}
+}
+
+// casedWord is the end of U*L+|U+L* at i, where s has a letter. A letter above
+// ASCII is both U and L: if no a-z follows the U's, the last such letter must
+// be the L, and what comes after it is left to the next word.
+func casedWord(s string, i int) int {
+	both := -1 // end of the last letter above ASCII
+	for {
+		c, w := classAt(s, i)
+		if c&letter == 0 || s[i] >= 'a' && s[i] <= 'z' {
+			break
+		}
+		if i += w; w > 1 {
+			both = i
+		}
+	}
+	if i < len(s) && s[i] >= 'a' && s[i] <= 'z' {
+		for {
+			c, w := classAt(s, i)
+			if c&letter == 0 || s[i] >= 'A' && s[i] <= 'Z' {
+				return i
+			}
+			i += w
+		}
+	}
+	if both >= 0 {
+		return both
+	}
+	return i
+}
+
+// deepseek3 matches the last pass of DeepSeek-V3's pattern, after numbers and
+// Chinese and Japanese have been cut out:
+//
+//	[!-/:-~][A-Za-z]+                         an ASCII punctuation mark and letters
+//	[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+     letters and marks, with one character before them
+//	 ?[\p{P}\p{S}]+[\r\n]*                   punctuation, with the newlines after it
+//	\s*[\r\n]+|\s+(?!\S)|\s+                as in gpt4
+//
+// where [!-/:-~] stands for ASCII punctuation without letters.
+func deepseek3(s string, i int) (int, bool) {
+	c, w := classAt(s, i)
+	if c&(punct|symbolic) != 0 && w == 1 {
+		j := i + 1
+		for j < len(s) && isASCIILetter(s[j]) {
+			j++
+		}
+		if j > i+1 && s[i] < utf8.RuneSelf {
+			return j - i, true
+		}
+	}
+	if c&(letter|mark) != 0 {
+		return skip(s, i, letter|mark) - i, true
+	}
+	if c&(punct|symbolic) == 0 && s[i] != '\r' && s[i] != '\n' {
+		if c, _ := classAt(s, i+w); c&(letter|mark) != 0 {
+			return skip(s, i+w, letter|mark) - i, true
+		}
+	}
+	j := i
+	if s[i] == ' ' {
+		j++
+	}
+	if end := skip(s, j, punct|symbolic); end > j {
+		return skipBytes(s, end, "\r\n") - i, true
+	}
+	if c&space != 0 {
+		return newlineOrSpaces(s, i) - i, true
+	}
+	return w, false
+}
+
+func isASCIILetter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' }
+
+// others is the end of a space, if any, characters with no class of out, and
+// bytes of after:  ?[^...]+[...]*. It is i if there is no such character.
+func others(s string, i int, out class, after string) int {
+	j := i
+	if s[i] == ' ' {
+		j++
+	}
+	end := skipOthers(s, j, out)
+	if end == j {
+		return i
+	}
+	return skipBytes(s, end, after)
 }
 
 // contraction is the length of the English contraction that s begins with, or
@@ -151,6 +258,17 @@ func lines(s string, i int) (int, bool) {
 		j++
 	}
 	return j - i, true
+}
+
+// upTo matches up to n characters of in: [...]{1,n}
+func upTo(n int, in class) matcher {
+	return func(s string, i int) (int, bool) {
+		if end := skipUpTo(s, i, n, in); end > i {
+			return end - i, true
+		}
+		_, w := classAt(s, i)
+		return w, false
+	}
 }
 
 // each matches single characters of in: [...]

@@ -89,6 +89,7 @@ var preTokenizers = []struct {
 	{[]string{"deepseek-coder"}, preTokenizer{passes: []matcher{
 		each(newlines), wordsOf(anyLetter), wordsOf(anyPunctuation), runs(deepseekCJK), each(digits),
 	}}},
+	{[]string{"deepseek-v3", "hunyuan-dense", "joyai-llm"}, preTokenizer{passes: []matcher{upTo(3, number), runs(deepseek3CJK), deepseek3}}},
 	{[]string{"", "default"}, preTokenizer{passes: []matcher{runs(defaultPunctuation), gpt2, runs(digits), threeDigits}}},
 }
 
@@ -148,5 +149,6 @@ var (
 	deepseekLetters = ranges("AZazµµÀÖØöøƺƼƿǄʓʕʯͰͳͶͷͻͽͿͿΆΆΈΊΌΌΎΡΣϵϷҁҊԯԱՖႠჅᎠᏵᏸᏽᲐᲺᲽᲿᴀᴫᵫᵷᵹᶚḀἕἘἝἠὅὈὍὐὗὙὙὛὛὝὝὟώᾀᾴᾶᾼιιῂῄῆῌῐΐῖΊῠῬῲῴῶῼℂℂℇℇℊℓℕℕℙℝℤℤΩΩℨℨKℭℯℴℹℹℼℿⅅⅉⅎⅎↃↄⰀⱻⱾⳤⳫⳮⳲⳳꙀꙭꚀꚛꜢꝯꝱꞇꞋꞎꭰꮿﬀﬆﬓﬗＡＺａｚ𐐀𐑏𐒰𐓓𐓘𐓻𐲀𐲲𐳀𐳲𑢠𑣟𞤀𞥃")
 	// deepseekPunctuation holds the ASCII letters too: [!-/:-~], not [!-/:-@].
 	deepseekPunctuation = ranges("!/:~‘‟、。！／：～")
+	deepseek3CJK        = ranges("぀ゟ゠ヿ一龥")
 	deepseekCJK         = ranges("ࠀ一一龥가퟿")
 )
