@@ -1,0 +1,115 @@
+// Package kv is the key-value cache: for every layer the keys and values of
+// each sequence, positions contiguous for each KV head so that decode reads
+// them as one stream. Sequences live in slots of Context positions each.
+//
+// Memory comes from the operating system as zero pages: a slot costs physical
+// memory only as far as it has been written.
+package kv
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/holdfast-llm/holdfast/gguf/quant"
+	"github.com/holdfast-llm/holdfast/internal/mmap"
+	"github.com/holdfast-llm/holdfast/op"
+)
+
+// Layer is the geometry of one layer's cache.
+type Layer struct {
+	Heads      int // KV heads
+	KeyDim     int // elements of a key head
+	ValueDim   int // elements of a value head
+	TypeK      quant.Type
+	TypeV      quant.Type
+	NamePrefix string // "blk.3"
+}
+
+// Cache holds the keys and values of all layers. Writing to different slots
+// from different goroutines is safe; the slot table is the caller's.
+type Cache struct {
+	Slots   int // sequences at once
+	Context int // positions of a slot
+	K, V    []*op.Value
+	mem     *mmap.Mapping
+}
+
+// Supported says whether t can hold keys and values.
+func Supported(t quant.Type) bool {
+	return t == quant.F32 || t == quant.F16 || t == quant.BF16 || t == quant.Q8_0
+}
+
+// Bytes is the size of a cache of slots sequences of context positions.
+func Bytes(layers []Layer, slots, context int) int64 {
+	var n int64
+	for _, l := range layers {
+		n += rowBytes(l.TypeK, l.KeyDim)*int64(l.Heads) + rowBytes(l.TypeV, l.ValueDim)*int64(l.Heads)
+	}
+	return n * int64(slots) * int64(context)
+}
+
+func rowBytes(t quant.Type, n int) int64 { return int64(t.RowBytes(n)) }
+
+// New allocates a cache. Errors: a type that cannot hold keys or values, a
+// head size that is not a whole number of blocks, no memory.
+func New(layers []Layer, slots, context int) (*Cache, error) {
+	for _, l := range layers {
+		for _, h := range []struct {
+			what string
+			t    quant.Type
+			dim  int
+		}{{"keys", l.TypeK, l.KeyDim}, {"values", l.TypeV, l.ValueDim}} {
+			if !Supported(h.t) {
+				return nil, fmt.Errorf("kv: %s %s as %s: supported are F16, BF16, F32 and Q8_0", l.NamePrefix, h.what, h.t)
+			}
+			if h.dim%h.t.BlockElems() != 0 {
+				return nil, fmt.Errorf("kv: %s %s: head size %d is no multiple of %s's block of %d", l.NamePrefix, h.what, h.dim, h.t, h.t.BlockElems())
+			}
+		}
+	}
+	total := Bytes(layers, slots, context)
+	if total <= 0 || total > math.MaxInt/2 {
+		return nil, fmt.Errorf("kv: %d layers, %d slots of %d positions: %d bytes", len(layers), slots, context, total)
+	}
+	mem, err := mmap.Anonymous(int(total))
+	if err != nil {
+		return nil, fmt.Errorf("kv: cache of %d bytes: %w", total, err)
+	}
+	c := &Cache{Slots: slots, Context: context, mem: mem}
+	rest := mem.Bytes()
+	take := func(name string, t quant.Type, heads, dim int) *op.Value {
+		n := slots * heads * context * t.RowBytes(dim)
+		v := &op.Value{
+			Name: name, Role: op.Cache, Type: t, Data: rest[:n:n],
+			Cache: op.CacheShape{Slots: slots, Heads: heads, Context: context, HeadDim: dim},
+		}
+		rest = rest[n:]
+		return v
+	}
+	for _, l := range layers {
+		c.K = append(c.K, take(l.NamePrefix+".cache_k", l.TypeK, l.Heads, l.KeyDim))
+		c.V = append(c.V, take(l.NamePrefix+".cache_v", l.TypeV, l.Heads, l.ValueDim))
+	}
+	return c, nil
+}
+
+// Copy makes slot dst hold the first n positions of slot src.
+func (c *Cache) Copy(dst, src, n int) {
+	for _, vs := range [][]*op.Value{c.K, c.V} {
+		for _, v := range vs {
+			for h := range v.Cache.Heads {
+				copy(Rows(v, dst, h)[:n*v.Type.RowBytes(v.Cache.HeadDim)], Rows(v, src, h))
+			}
+		}
+	}
+}
+
+// Close returns the memory. Nobody may use the cache's values afterwards.
+func (c *Cache) Close() error { return c.mem.Close() }
+
+// Rows is one head's rows in one slot: [Context][RowBytes].
+func Rows(v *op.Value, slot, head int) []byte {
+	n := v.Cache.Context * v.Type.RowBytes(v.Cache.HeadDim)
+	at := (slot*v.Cache.Heads + head) * n
+	return v.Data[at : at+n : at+n]
+}

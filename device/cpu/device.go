@@ -1,0 +1,113 @@
+package cpu
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+
+	"github.com/holdfast-llm/holdfast/device"
+	"github.com/holdfast-llm/holdfast/device/cpu/simd"
+	"github.com/holdfast-llm/holdfast/op"
+)
+
+// Config says how to run on the processor. The zero value uses every
+// processor and the best instruction set there is.
+type Config struct {
+	Threads int         // workers, the caller included; 0 means runtime.GOMAXPROCS
+	Level   *simd.Level // instruction set; nil means the best
+}
+
+// maxThreads bounds Config.Threads: barriers among more workers than
+// processors only cost time.
+const maxThreads = 1024
+
+// Device is the processor. One program runs at a time; Run calls of several
+// goroutines wait for each other.
+type Device struct {
+	level simd.Level
+	elem  *simd.Elem
+	pool  *pool
+	mu    sync.Mutex // held while a program runs
+}
+
+// New starts the workers. Errors: a thread count outside 0..1024.
+func New(cfg Config) (*Device, error) {
+	if cfg.Threads < 0 || cfg.Threads > maxThreads {
+		return nil, fmt.Errorf("cpu: %d threads: want 1 to %d, or 0 for all processors", cfg.Threads, maxThreads)
+	}
+	if cfg.Threads == 0 {
+		cfg.Threads = runtime.GOMAXPROCS(0)
+	}
+	level := simd.Best()
+	if cfg.Level != nil {
+		level = *cfg.Level
+	}
+	return &Device{level: level, elem: simd.ElemFor(level), pool: newPool(cfg.Threads)}, nil
+}
+
+// Name is "cpu".
+func (d *Device) Name() string { return "cpu" }
+
+// Threads is the number of workers.
+func (d *Device) Threads() int { return d.pool.workers }
+
+// Level is the instruction set in use.
+func (d *Device) Level() simd.Level { return d.level }
+
+// Describe says how many threads run which instruction set.
+func (d *Device) Describe() string {
+	return fmt.Sprintf("cpu, %d threads, %s", d.pool.workers, d.level)
+}
+
+// Close ends the workers. Nothing may run on the device.
+func (d *Device) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.pool.close()
+	return nil
+}
+
+// Registrations are the processor's offers for one kind of operation.
+func (d *Device) Registrations(k op.Kind) []device.Registration {
+	switch k {
+	case op.GetRows:
+		return d.one("get_rows", d.matchGetRows)
+	case op.SelectRows:
+		return d.one("select_rows", d.matchSelectRows)
+	case op.RMSNorm:
+		return d.one("rms_norm", d.matchRMSNorm)
+	case op.MulMat:
+		return d.mulMat()
+	case op.RopeTable:
+		return d.one("rope_table", d.matchRopeTable)
+	case op.Rope:
+		return d.one("rope", d.matchRope)
+	case op.KVStore:
+		return d.one("kv_store", d.matchKVStore)
+	case op.Attention:
+		return d.one("attention.serial", d.matchAttention)
+	case op.Add:
+		return d.one("add", d.matchAdd)
+	case op.SwiGLU:
+		return d.one("swiglu", d.matchSwiGLU)
+	case op.MoERoute:
+		return d.one("moe_route", d.matchMoERoute)
+	case op.MulMatID:
+		return d.mulMatID()
+	case op.MoESum:
+		return d.one("moe_sum", d.matchMoESum)
+	}
+	return nil
+}
+
+// matcher is the Match of a registration.
+type matcher = func(o *op.Op, c *device.Compile) ([]device.Launch, *device.Decline)
+
+func (d *Device) one(name string, m matcher) []device.Registration {
+	return []device.Registration{{Name: name, Match: m}}
+}
+
+// decline says why a registration does not take an operation.
+func decline(r device.Reason, format string, args ...any) ([]device.Launch, *device.Decline) {
+	return nil, &device.Decline{Reason: r, Detail: fmt.Sprintf(format, args...)}
+}

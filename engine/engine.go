@@ -1,0 +1,225 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/holdfast-llm/holdfast/attn/kv"
+	"github.com/holdfast-llm/holdfast/device"
+	"github.com/holdfast-llm/holdfast/device/cpu"
+	"github.com/holdfast-llm/holdfast/dispatch"
+	"github.com/holdfast-llm/holdfast/gguf"
+	"github.com/holdfast-llm/holdfast/gguf/quant"
+	"github.com/holdfast-llm/holdfast/model"
+	"github.com/holdfast-llm/holdfast/op"
+	"github.com/holdfast-llm/holdfast/text/token"
+)
+
+// Config says what to run and how. Only File is required.
+type Config struct {
+	File *gguf.File // must stay open until Engine.Close
+
+	Threads   int    // CPU workers; 0 means all processors
+	Context   int    // positions of a sequence; 0 means the model's, at most DefaultContext
+	Batch     int    // prompt tokens a step takes at once; 0 means DefaultBatch
+	Sequences int    // sequences at once; 0 means 1
+	CacheK    string // type of the cached keys: f16 (""), q8_0, bf16, f32
+	CacheV    string // type of the cached values
+
+	Disable []string // name prefixes of registrations not to be used
+
+	// NoMemoryCheck runs even if the machine does not seem to have the memory.
+	NoMemoryCheck bool
+}
+
+// Defaults of Config.
+const (
+	DefaultContext = 4096
+	DefaultBatch   = 512
+)
+
+// Limits of Config, against slips of the keyboard.
+const (
+	maxBatch     = 1 << 14
+	maxSequences = 1 << 10
+	maxContext   = 1 << 28
+)
+
+// smallBatch is the largest batch that the program between the one for a
+// single token and the one for prompts takes.
+const smallBatch = 8
+
+// Engine decodes one model. Its methods and those of its sequences are safe
+// for concurrent use; steps run one after another.
+type Engine struct {
+	cfg   Config
+	model *model.Model
+	dev   device.Device
+	cache *kv.Cache
+
+	tokenizer func() (*token.Tokenizer, error)
+
+	mu       sync.Mutex // guards what follows; held while a step runs
+	closed   bool
+	programs []*program // ascending by Limits.Tokens
+	free     []int      // slots nobody holds
+	batch    device.Batch
+	items    []Item   // the steps of one sequence go through here
+	single   [1]int32 // and its single token through here
+	load     time.Duration
+}
+
+// New binds the model to a CPU device and allocates the cache. Errors: what
+// the file lacks or has that is not supported, values out of range, memory
+// that the machine does not have.
+func New(cfg Config) (*Engine, error) {
+	start := time.Now()
+	if cfg.File == nil {
+		return nil, errors.New("engine: no model file")
+	}
+	m, err := model.Open(cfg.File)
+	if err != nil {
+		return nil, err
+	}
+	typeK, typeV, err := cfg.complete(m.Hyper)
+	if err != nil {
+		return nil, err
+	}
+	layers := m.CacheLayers(typeK, typeV)
+	if !cfg.NoMemoryCheck {
+		if err := checkMemory(cfg.File.Size(), kv.Bytes(layers, cfg.Sequences, cfg.Context), availableMemory()); err != nil {
+			return nil, err
+		}
+	}
+	dev, err := cpu.New(cpu.Config{Threads: cfg.Threads})
+	if err != nil {
+		return nil, err
+	}
+	e := &Engine{cfg: cfg, model: m, dev: dev}
+	if err := e.open(layers); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	e.tokenizer = sync.OnceValues(func() (*token.Tokenizer, error) { return token.New(cfg.File) })
+	e.load = time.Since(start)
+	return e, nil
+}
+
+// complete replaces zero values by defaults and checks ranges.
+func (c *Config) complete(h *model.Hyper) (typeK, typeV quant.Type, err error) {
+	setDefault := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	setDefault(&c.Context, min(h.Context, DefaultContext))
+	setDefault(&c.Batch, DefaultBatch)
+	setDefault(&c.Sequences, 1)
+	for _, r := range []struct {
+		name  string
+		v     int
+		limit int
+	}{{"context", c.Context, maxContext}, {"batch", c.Batch, maxBatch}, {"sequences", c.Sequences, maxSequences}} {
+		if r.v < 1 || r.v > r.limit {
+			return 0, 0, fmt.Errorf("engine: %s %d, want 1 to %d", r.name, r.v, r.limit)
+		}
+	}
+	if typeK, err = cacheType(c.CacheK); err == nil {
+		typeV, err = cacheType(c.CacheV)
+	}
+	return typeK, typeV, err
+}
+
+func cacheType(name string) (quant.Type, error) {
+	if name == "" {
+		return quant.F16, nil
+	}
+	t, err := quant.ParseType(name)
+	if err != nil || !kv.Supported(t) {
+		return 0, fmt.Errorf("engine: cache type %q: supported are f16, q8_0, bf16 and f32", name)
+	}
+	return t, nil
+}
+
+// open allocates the cache and loads the programs: one for a single token,
+// one for a few sequences at once, one for prompts.
+func (e *Engine) open(layers []kv.Layer) (err error) {
+	if e.cache, err = kv.New(layers, e.cfg.Sequences, e.cfg.Context); err != nil {
+		return err
+	}
+	g := e.model.Graph(e.cache)
+	sizes := []int{1, min(smallBatch, e.cfg.Batch), e.cfg.Batch}
+	for _, n := range slices.Compact(sizes) {
+		p, err := e.compile(g, device.Limits{Tokens: n, Outputs: min(n, e.cfg.Sequences)})
+		if err != nil {
+			return err
+		}
+		e.programs = append(e.programs, p)
+	}
+	for i := range e.cfg.Sequences {
+		e.free = append(e.free, e.cfg.Sequences-1-i)
+	}
+	n := e.cfg.Batch
+	e.batch = device.Batch{
+		Tokens: make([]int32, 0, n), Pos: make([]int32, 0, n), Slot: make([]int32, 0, n), Output: make([]int32, 0, n),
+	}
+	e.items = make([]Item, 1)
+	return nil
+}
+
+// Close ends the engine and its sequences. The file stays open.
+func (e *Engine) Close() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return nil
+	}
+	e.closed = true
+	var errs []error
+	for _, p := range e.programs {
+		errs = append(errs, p.exec.Close())
+	}
+	if e.cache != nil {
+		errs = append(errs, e.cache.Close())
+	}
+	return errors.Join(append(errs, e.dev.Close())...)
+}
+
+// Tokenizer is the file's tokenizer, built on first use.
+func (e *Engine) Tokenizer() (*token.Tokenizer, error) { return e.tokenizer() }
+
+// Hyper is the model's hyperparameters.
+func (e *Engine) Hyper() *model.Hyper { return e.model.Hyper }
+
+// Context is the number of positions a sequence may have.
+func (e *Engine) Context() int { return e.cfg.Context }
+
+// Batch is the number of tokens a step takes at once.
+func (e *Engine) Batch() int { return e.cfg.Batch }
+
+// LoadTime is how long New took.
+func (e *Engine) LoadTime() time.Duration { return e.load }
+
+// Describe says which device runs, for people.
+func (e *Engine) Describe() string { return e.dev.Describe() }
+
+// program is a compiled step of one shape class and how often it ran.
+type program struct {
+	*device.Program
+	exec device.Executable
+	runs int
+}
+
+func (e *Engine) compile(g *op.Graph, l device.Limits) (*program, error) {
+	p, err := dispatch.Compile(e.dev, g, l, dispatch.Options{Disable: e.cfg.Disable})
+	if err != nil {
+		return nil, err
+	}
+	exec, err := e.dev.Load(p)
+	if err != nil {
+		return nil, err
+	}
+	return &program{Program: p, exec: exec}, nil
+}

@@ -1,0 +1,112 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"unsafe"
+)
+
+// Item is one sequence's part of a step.
+type Item struct {
+	Sequence *Sequence
+	Tokens   []int32
+	NoLogits bool // the logits after Tokens are not needed
+}
+
+// Step appends tokens to several sequences at once: the weights are read once
+// for all of them. Afterwards each sequence's Logits are those after its last
+// token, unless it asked for none. All items together may have Config.Batch
+// tokens. Either every sequence grows or, on an error, none does.
+func (e *Engine) Step(ctx context.Context, items []Item) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.step(items)
+}
+
+// step runs one batch. The caller holds e.mu.
+func (e *Engine) step(items []Item) error {
+	if e.closed {
+		return ErrClosed
+	}
+	b := &e.batch
+	b.Tokens, b.Pos, b.Slot, b.Output = b.Tokens[:0], b.Pos[:0], b.Slot[:0], b.Output[:0]
+	for i := range items {
+		if err := e.add(items, i); err != nil {
+			return err
+		}
+	}
+	if len(b.Tokens) == 0 {
+		return fmt.Errorf("engine: a step of %d sequences and no tokens", len(items))
+	}
+	p := e.program(len(b.Tokens), len(b.Output))
+	if p == nil {
+		return fmt.Errorf("engine: no program for %d tokens", len(b.Tokens))
+	}
+	if err := p.exec.Run(b); err != nil {
+		return err
+	}
+	p.runs++
+	out, vocab, m := p.exec.Output(p.Output), e.model.Hyper.Vocab, 0
+	for i := range items {
+		it := &items[i]
+		it.Sequence.n += len(it.Tokens)
+		if !it.NoLogits {
+			copy(it.Sequence.logits, float32s(out[4*m*vocab:4*(m+1)*vocab]))
+			m++
+		}
+	}
+	return nil
+}
+
+// add appends items[i] to the batch.
+func (e *Engine) add(items []Item, i int) error {
+	it, b := &items[i], &e.batch
+	s := it.Sequence
+	if s.e != e {
+		return fmt.Errorf("engine: item %d: sequence of another engine", i)
+	}
+	if err := s.fits(len(it.Tokens)); err != nil {
+		return err
+	}
+	if len(it.Tokens) == 0 {
+		return fmt.Errorf("engine: item %d: no tokens", i)
+	}
+	if len(b.Tokens)+len(it.Tokens) > e.cfg.Batch {
+		return fmt.Errorf("engine: a step of more than %d tokens", e.cfg.Batch)
+	}
+	for j := range i {
+		if items[j].Sequence == s {
+			return fmt.Errorf("engine: items %d and %d are the same sequence", j, i)
+		}
+	}
+	for k, t := range it.Tokens {
+		if t < 0 || int(t) >= e.model.Hyper.Vocab {
+			return fmt.Errorf("engine: token %d of a vocabulary of %d", t, e.model.Hyper.Vocab)
+		}
+		b.Tokens = append(b.Tokens, t)
+		b.Pos = append(b.Pos, int32(s.n+k))
+		b.Slot = append(b.Slot, int32(s.slot))
+	}
+	if !it.NoLogits {
+		b.Output = append(b.Output, int32(len(b.Tokens)-1))
+	}
+	return nil
+}
+
+// program is the smallest that takes n tokens and m outputs.
+func (e *Engine) program(n, m int) *program {
+	for _, p := range e.programs {
+		if n <= p.Limits.Tokens && m <= p.Limits.Outputs {
+			return p
+		}
+	}
+	return nil
+}
+
+// float32s sees an output's bytes as floats.
+func float32s(b []byte) []float32 {
+	return unsafe.Slice((*float32)(unsafe.Pointer(&b[0])), len(b)/4)
+}
