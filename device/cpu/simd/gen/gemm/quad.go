@@ -1,0 +1,179 @@
+package main
+
+import (
+	"fmt"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// unpacker writes the kernel that turns blocks of one weight type, in as many
+// rows as a vector has lanes, into one vector's worth of a panel.
+type unpacker struct {
+	name       string
+	kind       kind
+	blockBytes int
+	groups     int // groups of a block; 0 for float types
+	prepare    func() []Op
+	block      func(b *block)
+}
+
+// block is a position in the matrix and in the panel while code for one block
+// is written.
+type block struct {
+	kind   kind
+	base   []reg.Register // rows 0, 4, 8, 12
+	index  reg.Register   // stride of a row
+	index3 reg.Register   // three strides
+	dst    reg.Register
+	consts []Op
+}
+
+func (u unpacker) generate() {
+	name := "gemmUnpack" + u.name + suffix()
+	TEXT(name, NOSPLIT, "func(dst, w *byte, stride, blocks, ahead int)")
+	Doc(fmt.Sprintf("%s unpacks blocks of %d rows that are stride bytes apart and prefetches what lies ahead bytes further on.", name, lanes()))
+	dst := Load(Param("dst"), GP64())
+	w := Load(Param("w"), GP64())
+	stride := Load(Param("stride"), GP64())
+	blocks := Load(Param("blocks"), GP64())
+	ahead := Load(Param("ahead"), GP64())
+	b := &block{kind: u.kind, index: stride, index3: GP64(), dst: dst}
+	LEAQ(Mem{Base: stride, Index: stride, Scale: 2}, b.index3)
+	b.base = append(b.base, w)
+	for range lanes()/4 - 1 {
+		r := GP64()
+		LEAQ(Mem{Base: b.base[len(b.base)-1], Index: stride, Scale: 4}, r)
+		b.base = append(b.base, r)
+	}
+	if u.prepare != nil {
+		b.consts = u.prepare()
+	}
+	Label("block")
+	b.prefetch(ahead, u.blockBytes)
+	u.block(b)
+	for _, r := range b.base {
+		ADDQ(U32(u.blockBytes), r)
+	}
+	if u.groups > 0 {
+		ADDQ(U32(u.groups*u.kind.bytes()), dst)
+	} else {
+		ADDQ(U32(u.blockBytes/floatBytes[u.name]*4*panelRows()), dst)
+	}
+	DECQ(blocks)
+	JNZ(LabelRef("block"))
+	VZEROUPPER()
+	RET()
+}
+
+// row is the address of byte off of a row's block.
+func (b *block) row(i, off int) Mem {
+	m := Mem{Base: b.base[i/4], Disp: off}
+	switch i % 4 {
+	case 1:
+		m.Index, m.Scale = b.index, 1
+	case 2:
+		m.Index, m.Scale = b.index, 2
+	case 3:
+		m.Index, m.Scale = b.index3, 1
+	}
+	return m
+}
+
+func (b *block) prefetch(ahead reg.Register, size int) {
+	p := GP64()
+	for i := range lanes() {
+		LEAQ(b.row(i, 0), p)
+		for line := 0; line < size; line += 64 {
+			PREFETCHT0(Mem{Base: p, Index: ahead, Scale: 1, Disp: line})
+		}
+	}
+}
+
+// quad reads 16 bytes at off of each row's block and transposes them: vector j
+// has doubleword j of row i in lane i.
+func (b *block) quad(off int) [4]reg.VecVirtual {
+	var x [4]reg.VecVirtual
+	for j := range x {
+		x[j] = vec()
+		// A broadcast is no slower than a load, and defines the whole register.
+		if wide {
+			VBROADCASTI32X4(b.row(j, off), x[j])
+			for part := 1; part < 4; part++ {
+				VINSERTI32X4(U8(part), b.row(4*part+j, off), x[j], x[j])
+			}
+		} else {
+			VBROADCASTI128(b.row(j, off), x[j])
+			VINSERTI128(U8(1), b.row(4+j, off), x[j], x[j])
+		}
+	}
+	t := vecs(4)
+	VPUNPCKLDQ(x[1], x[0], t[0])
+	VPUNPCKHDQ(x[1], x[0], t[1])
+	VPUNPCKLDQ(x[3], x[2], t[2])
+	VPUNPCKHDQ(x[3], x[2], t[3])
+	VPUNPCKLQDQ(t[2], t[0], x[0])
+	VPUNPCKHQDQ(t[2], t[0], x[1])
+	VPUNPCKLQDQ(t[3], t[1], x[2])
+	VPUNPCKHQDQ(t[3], t[1], x[3])
+	return x
+}
+
+// put writes step s of group g: four quants of each row.
+func (b *block) put(g, s int, v reg.VecVirtual) {
+	store(v, at(b.dst, g*b.kind.bytes()+panelQuants(s)))
+}
+
+func (b *block) putScale(g, part int, v reg.VecVirtual) {
+	store(v, at(b.dst, g*b.kind.bytes()+b.kind.scales(part)))
+}
+
+func (b *block) putOffset(g, part int, v reg.VecVirtual) {
+	store(v, at(b.dst, g*b.kind.bytes()+b.kind.offs(part)))
+}
+
+// weightSums writes the kernel that completes a panel with minus 128 times the
+// sums of the weights of each group, or of its halves.
+func weightSums(parts int) {
+	name := fmt.Sprintf("gemmWeightSums%d%s", group/parts, suffix())
+	TEXT(name, NOSPLIT, "func(dst *byte, bytes, groups int)")
+	Doc(name + " fills in the weight sums of groups that are a number of bytes apart, for one vector's worth of rows.")
+	dst := Load(Param("dst"), GP64())
+	size := Load(Param("bytes"), GP64())
+	groups := Load(Param("groups"), GP64())
+	ones := vec()
+	if wide {
+		VPBROADCASTD(inMemory(0x01010101), ones)
+	} else {
+		VMOVDQU(inMemory(0x01010101), ones)
+	}
+	Label("group")
+	for part := range parts {
+		sum := vec()
+		zero(sum)
+		for s := range 8 / parts {
+			w := at(dst, panelQuants(part*8/parts+s))
+			if wide {
+				VPDPBUSD(w, ones, sum)
+			} else {
+				t := vec()
+				VPMADDUBSW(w, ones, t)
+				VPADDW(t, sum, sum)
+			}
+		}
+		if !wide {
+			VPMADDWD(inMemory(0x00010001), sum, sum)
+		}
+		minus := vec()
+		zero(minus)
+		VPSLLD(U8(7), sum, sum)
+		VPSUBD(sum, minus, minus)
+		store(minus, at(dst, kind{}.sums(part)))
+	}
+	ADDQ(size, dst)
+	DECQ(groups)
+	JNZ(LabelRef("group"))
+	VZEROUPPER()
+	RET()
+}
