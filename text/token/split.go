@@ -78,6 +78,8 @@ var preTokenizers = []struct {
 		preTokenizer{passes: []matcher{gpt4(1, letter)}},
 	},
 	{[]string{"qwen35"}, preTokenizer{passes: []matcher{gpt4(1, letter|mark)}}},
+	{[]string{"gpt-4o", "llama4", "kanana2", "talkie", "minimax-m2"}, preTokenizer{passes: []matcher{gpt4o(3, true)}}},
+	{[]string{"tekken"}, preTokenizer{passes: []matcher{gpt4o(1, false)}, wholeWords: true, addBOS: true}},
 	{
 		[]string{"starcoder", "refact", "command-r", "smollm", "codeshell", "exaone", "minerva-7b", "mellum2"},
 		preTokenizer{passes: []matcher{each(digits), gpt2}},
