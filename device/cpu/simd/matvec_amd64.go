@@ -6,6 +6,7 @@ import "github.com/holdfast-llm/holdfast/gguf/quant"
 //go:generate go -C gen run ./matvec -family float_avx2 -out ../matvec_float_avx2_amd64.s -stubs ../matvec_float_avx2_amd64.go -pkg simd
 //go:generate go -C gen run ./matvec -family block_avx2 -out ../matvec_block_avx2_amd64.s -stubs ../matvec_block_avx2_amd64.go -pkg simd
 //go:generate go -C gen run ./matvec -family kquant_avx2 -out ../matvec_kquant_avx2_amd64.s -stubs ../matvec_kquant_avx2_amd64.go -pkg simd
+//go:generate go -C gen run ./matvec -family kquant_avx512 -out ../matvec_kquant_avx512_amd64.s -stubs ../matvec_kquant_avx512_amd64.go -pkg simd
 
 // rowsFunc is an assembly kernel for rows contiguous rows of blocks blocks. A
 // kernel for four takes its rows from four places, step rows apart, and writes
@@ -24,7 +25,11 @@ var nativeMatVecs = [...]map[quant.Type]nativeMatVec{
 		quant.Q4_K: {q4kAVX2x1, q4kAVX2x4},
 		quant.Q6_K: {q6kAVX2x1, q6kAVX2x4},
 	},
-	AVX512: {},
+	AVX512: {
+		quant.Q4_K: {q4kAVX512x1, q4kAVX512x4},
+		quant.Q5_K: {q5kAVX512x1, q5kAVX512x4},
+		quant.Q6_K: {q6kAVX512x1, q6kAVX512x4},
+	},
 }
 
 // nativeDot is the MatVec.Dot of p's type that is written for level l, or nil.

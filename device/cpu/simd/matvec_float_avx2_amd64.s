@@ -51,8 +51,12 @@ loop1:
 	JNZ     loop1
 
 done:
-	VHADDPS      Y0, Y0, Y0
-	VHADDPS      Y0, Y0, Y0
+	VSHUFPS      $0x88, Y0, Y0, Y1
+	VSHUFPS      $0xdd, Y0, Y0, Y0
+	VADDPS       Y0, Y1, Y1
+	VSHUFPS      $0x88, Y1, Y1, Y0
+	VSHUFPS      $0xdd, Y1, Y1, Y1
+	VADDPS       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPS       X1, X0, X1
 	VMOVSS       X1, (AX)
@@ -160,15 +164,21 @@ loop1:
 	JNZ     loop1
 
 done:
-	VHADDPS      Y2, Y0, Y0
-	VHADDPS      Y6, Y4, Y1
-	VHADDPS      Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPS       X1, X0, X1
-	VMOVSS       X1, (AX)
-	VEXTRACTPS   $0x01, X1, (AX)(SI*1)
-	VEXTRACTPS   $0x02, X1, (AX)(SI*2)
-	VEXTRACTPS   $0x03, X1, (AX)(BX*1)
+	VSHUFPS      $0x88, Y2, Y0, Y1
+	VSHUFPS      $0xdd, Y2, Y0, Y0
+	VADDPS       Y0, Y1, Y1
+	VSHUFPS      $0x88, Y6, Y4, Y0
+	VSHUFPS      $0xdd, Y6, Y4, Y2
+	VADDPS       Y2, Y0, Y0
+	VSHUFPS      $0x88, Y0, Y1, Y2
+	VSHUFPS      $0xdd, Y0, Y1, Y0
+	VADDPS       Y0, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPS       X0, X2, X0
+	VMOVSS       X0, (AX)
+	VEXTRACTPS   $0x01, X0, (AX)(SI*1)
+	VEXTRACTPS   $0x02, X0, (AX)(SI*2)
+	VEXTRACTPS   $0x03, X0, (AX)(BX*1)
 	ADDQ         $0x04, AX
 	DECQ         rows+32(FP)
 	JNZ          row
@@ -223,8 +233,12 @@ loop1:
 	JNZ          loop1
 
 done:
-	VHADDPS      Y0, Y0, Y0
-	VHADDPS      Y0, Y0, Y0
+	VSHUFPS      $0x88, Y0, Y0, Y1
+	VSHUFPS      $0xdd, Y0, Y0, Y0
+	VADDPS       Y0, Y1, Y1
+	VSHUFPS      $0x88, Y1, Y1, Y0
+	VSHUFPS      $0xdd, Y1, Y1, Y1
+	VADDPS       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPS       X1, X0, X1
 	VMOVSS       X1, (AX)
@@ -336,15 +350,21 @@ loop1:
 	JNZ          loop1
 
 done:
-	VHADDPS      Y2, Y0, Y0
-	VHADDPS      Y6, Y4, Y1
-	VHADDPS      Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPS       X1, X0, X1
-	VMOVSS       X1, (AX)
-	VEXTRACTPS   $0x01, X1, (AX)(SI*1)
-	VEXTRACTPS   $0x02, X1, (AX)(SI*2)
-	VEXTRACTPS   $0x03, X1, (AX)(BX*1)
+	VSHUFPS      $0x88, Y2, Y0, Y1
+	VSHUFPS      $0xdd, Y2, Y0, Y0
+	VADDPS       Y0, Y1, Y1
+	VSHUFPS      $0x88, Y6, Y4, Y0
+	VSHUFPS      $0xdd, Y6, Y4, Y2
+	VADDPS       Y2, Y0, Y0
+	VSHUFPS      $0x88, Y0, Y1, Y2
+	VSHUFPS      $0xdd, Y0, Y1, Y0
+	VADDPS       Y0, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPS       X0, X2, X0
+	VMOVSS       X0, (AX)
+	VEXTRACTPS   $0x01, X0, (AX)(SI*1)
+	VEXTRACTPS   $0x02, X0, (AX)(SI*2)
+	VEXTRACTPS   $0x03, X0, (AX)(BX*1)
 	ADDQ         $0x04, AX
 	DECQ         rows+32(FP)
 	JNZ          row
@@ -401,8 +421,12 @@ loop1:
 	JNZ          loop1
 
 done:
-	VHADDPS      Y0, Y0, Y0
-	VHADDPS      Y0, Y0, Y0
+	VSHUFPS      $0x88, Y0, Y0, Y1
+	VSHUFPS      $0xdd, Y0, Y0, Y0
+	VADDPS       Y0, Y1, Y1
+	VSHUFPS      $0x88, Y1, Y1, Y0
+	VSHUFPS      $0xdd, Y1, Y1, Y1
+	VADDPS       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPS       X1, X0, X1
 	VMOVSS       X1, (AX)
@@ -522,15 +546,21 @@ loop1:
 	JNZ          loop1
 
 done:
-	VHADDPS      Y2, Y0, Y0
-	VHADDPS      Y6, Y4, Y1
-	VHADDPS      Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPS       X1, X0, X1
-	VMOVSS       X1, (AX)
-	VEXTRACTPS   $0x01, X1, (AX)(SI*1)
-	VEXTRACTPS   $0x02, X1, (AX)(SI*2)
-	VEXTRACTPS   $0x03, X1, (AX)(BX*1)
+	VSHUFPS      $0x88, Y2, Y0, Y1
+	VSHUFPS      $0xdd, Y2, Y0, Y0
+	VADDPS       Y0, Y1, Y1
+	VSHUFPS      $0x88, Y6, Y4, Y0
+	VSHUFPS      $0xdd, Y6, Y4, Y2
+	VADDPS       Y2, Y0, Y0
+	VSHUFPS      $0x88, Y0, Y1, Y2
+	VSHUFPS      $0xdd, Y0, Y1, Y0
+	VADDPS       Y0, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPS       X0, X2, X0
+	VMOVSS       X0, (AX)
+	VEXTRACTPS   $0x01, X0, (AX)(SI*1)
+	VEXTRACTPS   $0x02, X0, (AX)(SI*2)
+	VEXTRACTPS   $0x03, X0, (AX)(BX*1)
 	ADDQ         $0x04, AX
 	DECQ         rows+32(FP)
 	JNZ          row

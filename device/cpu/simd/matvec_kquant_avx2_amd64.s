@@ -204,8 +204,12 @@ loop0:
 	ADDQ         $0x00000140, BX
 	DECQ         SI
 	JNZ          loop0
-	VHADDPS      Y0, Y0, Y0
-	VHADDPS      Y0, Y0, Y0
+	VSHUFPS      $0x88, Y0, Y0, Y1
+	VSHUFPS      $0xdd, Y0, Y0, Y0
+	VADDPS       Y0, Y1, Y1
+	VSHUFPS      $0x88, Y1, Y1, Y0
+	VSHUFPS      $0xdd, Y1, Y1, Y1
+	VADDPS       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPS       X1, X0, X1
 	VMOVSS       X1, (AX)
@@ -528,15 +532,21 @@ loop0:
 	ADDQ         $0x00000140, R10
 	DECQ         R11
 	JNZ          loop0
-	VHADDPS      Y1, Y0, Y0
-	VHADDPS      Y3, Y2, Y1
-	VHADDPS      Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPS       X1, X0, X1
-	VMOVSS       X1, (AX)
-	VEXTRACTPS   $0x01, X1, (AX)(SI*1)
-	VEXTRACTPS   $0x02, X1, (AX)(SI*2)
-	VEXTRACTPS   $0x03, X1, (AX)(BX*1)
+	VSHUFPS      $0x88, Y1, Y0, Y4
+	VSHUFPS      $0xdd, Y1, Y0, Y0
+	VADDPS       Y0, Y4, Y4
+	VSHUFPS      $0x88, Y3, Y2, Y0
+	VSHUFPS      $0xdd, Y3, Y2, Y1
+	VADDPS       Y1, Y0, Y0
+	VSHUFPS      $0x88, Y0, Y4, Y1
+	VSHUFPS      $0xdd, Y0, Y4, Y0
+	VADDPS       Y0, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPS       X0, X1, X0
+	VMOVSS       X0, (AX)
+	VEXTRACTPS   $0x01, X0, (AX)(SI*1)
+	VEXTRACTPS   $0x02, X0, (AX)(SI*2)
+	VEXTRACTPS   $0x03, X0, (AX)(BX*1)
 	ADDQ         $0x04, AX
 	DECQ         rows+32(FP)
 	JNZ          row
@@ -649,8 +659,12 @@ loop0:
 	ADDQ         $0x00000140, BX
 	DECQ         SI
 	JNZ          loop0
-	VHADDPS      Y0, Y0, Y0
-	VHADDPS      Y0, Y0, Y0
+	VSHUFPS      $0x88, Y0, Y0, Y1
+	VSHUFPS      $0xdd, Y0, Y0, Y0
+	VADDPS       Y0, Y1, Y1
+	VSHUFPS      $0x88, Y1, Y1, Y0
+	VSHUFPS      $0xdd, Y1, Y1, Y1
+	VADDPS       Y1, Y0, Y0
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPS       X1, X0, X1
 	VMOVSS       X1, (AX)
@@ -1045,15 +1059,21 @@ loop0:
 	ADDQ         $0x00000140, R10
 	DECQ         R11
 	JNZ          loop0
-	VHADDPS      Y1, Y0, Y0
-	VHADDPS      Y3, Y2, Y1
-	VHADDPS      Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPS       X1, X0, X1
-	VMOVSS       X1, (AX)
-	VEXTRACTPS   $0x01, X1, (AX)(SI*1)
-	VEXTRACTPS   $0x02, X1, (AX)(SI*2)
-	VEXTRACTPS   $0x03, X1, (AX)(BX*1)
+	VSHUFPS      $0x88, Y1, Y0, Y4
+	VSHUFPS      $0xdd, Y1, Y0, Y0
+	VADDPS       Y0, Y4, Y4
+	VSHUFPS      $0x88, Y3, Y2, Y0
+	VSHUFPS      $0xdd, Y3, Y2, Y1
+	VADDPS       Y1, Y0, Y0
+	VSHUFPS      $0x88, Y0, Y4, Y1
+	VSHUFPS      $0xdd, Y0, Y4, Y0
+	VADDPS       Y0, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPS       X0, X1, X0
+	VMOVSS       X0, (AX)
+	VEXTRACTPS   $0x01, X0, (AX)(SI*1)
+	VEXTRACTPS   $0x02, X0, (AX)(SI*2)
+	VEXTRACTPS   $0x03, X0, (AX)(BX*1)
 	ADDQ         $0x04, AX
 	DECQ         rows+32(FP)
 	JNZ          row

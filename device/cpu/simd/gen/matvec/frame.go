@@ -114,27 +114,38 @@ func prefetch(w reg.GPVirtual, bytes int) {
 // addUp adds up each of one or four vectors: the sums are the low elements of
 // the result. The order of the additions is the same for one and for four.
 func addUp(acc []reg.VecVirtual) reg.VecVirtual {
-	for i, a := range acc {
-		if a.Size() == 64 {
-			half := YMM()
-			VEXTRACTF64X4(U8(1), a, half)
-			VADDPS(half, a.AsY(), half)
-			acc[i] = half
+	evex := acc[0].Size() == 64
+	if evex {
+		for i, a := range acc {
+			acc[i] = YMM()
+			VEXTRACTF64X4(U8(1), a, acc[i])
+			VADDPS(acc[i], a.AsY(), acc[i])
 		}
 	}
-	a, b := acc[0], acc[0]
+	a := addNeighbours(acc[0], acc[len(acc)/4])
+	b := a
 	if len(acc) == 4 {
-		a, b = YMM(), YMM()
-		VHADDPS(acc[1], acc[0], a)
-		VHADDPS(acc[3], acc[2], b)
-	} else {
-		VHADDPS(a, a, a)
+		b = addNeighbours(acc[2], acc[3])
 	}
-	VHADDPS(b, a, a)
+	a = addNeighbours(a, b)
 	high := XMM()
-	VEXTRACTF128(U8(1), a, high)
+	if evex {
+		VEXTRACTF32X4(U8(1), a, high)
+	} else {
+		VEXTRACTF128(U8(1), a, high)
+	}
 	VADDPS(high, a.AsX(), high)
 	return high
+}
+
+// addNeighbours is VHADDPS, which has no form for registers above 15: in each
+// lane, the sums of a's elements 0 and 1, 2 and 3, then of b's.
+func addNeighbours(a, b reg.VecVirtual) reg.VecVirtual {
+	even, odd := YMM(), YMM()
+	VSHUFPS(U8(0x88), b, a, even)
+	VSHUFPS(U8(0xdd), b, a, odd)
+	VADDPS(odd, even, even)
+	return even
 }
 
 // table is a read-only table of the given 32-bit words.

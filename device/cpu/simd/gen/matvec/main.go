@@ -12,10 +12,11 @@ import (
 
 // families are the sets of kernels that share a file.
 var families = map[string]func(){
-	"pack_avx2":   packAVX2,
-	"float_avx2":  floatAVX2,
-	"block_avx2":  blockAVX2,
-	"kquant_avx2": kquantAVX2,
+	"pack_avx2":     packAVX2,
+	"float_avx2":    floatAVX2,
+	"block_avx2":    blockAVX2,
+	"kquant_avx2":   kquantAVX2,
+	"kquant_avx512": kquantAVX512,
 }
 
 func main() {
