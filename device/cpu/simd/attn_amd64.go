@@ -1,5 +1,200 @@
 package simd
 
-import "github.com/holdfast-llm/holdfast/gguf/quant"
+import (
+	"unsafe"
 
-func attentionSIMD(Level, quant.Type, int, int) (Attention, bool) { return Attention{}, false }
+	"github.com/holdfast-llm/holdfast/gguf/quant"
+)
+
+// attnKernels is one level's assembly. Sizes are in elements, ld* in bytes.
+type attnKernels struct {
+	level  Level
+	elem   *Elem
+	f16    decodeKernels
+	f32    decodeKernels
+	soft32 softmaxKernel // rows of BlockKeys scores
+	soft64 softmaxKernel // rows of prefillKeys scores
+
+	cols     int // width of the wide products: 64 or 16
+	mulSet   func(c *float32, ldc int, a *float32, lda int, b *float32, ldb, k int)
+	mulAdd   func(c *float32, ldc int, a *float32, lda int, b *float32, ldb, k int, f *float32)
+	mulAdd16 func(c *float32, ldc int, a *float32, lda int, b *float32, ldb, k int, f *float32)
+}
+
+// decodeKernels read keys and values of one type, for so many heads at once.
+type decodeKernels struct {
+	scores []scoresKernel // by falling number of heads, down to one
+	weigh  []weighKernel
+}
+
+type scoresKernel struct {
+	heads int
+	run   func(s, q *float32, k, next *byte, dim, n int)
+}
+
+type weighKernel struct {
+	heads int
+	run   func(o, p, f *float32, v, next *byte, dim, n int)
+}
+
+type softmaxKernel func(s, count, m, l, f *float32, rows int)
+
+var attnAVX2 = attnKernels{
+	level: AVX2,
+	elem:  elemAVX2,
+	f16: decodeKernels{
+		scores: []scoresKernel{{2, scoresAVX2F16_2}, {1, scoresAVX2F16_1}},
+		weigh:  []weighKernel{{4, weighAVX2F16_4}, {2, weighAVX2F16_2}, {1, weighAVX2F16_1}},
+	},
+	f32: decodeKernels{
+		scores: []scoresKernel{{2, scoresAVX2F32_2}, {1, scoresAVX2F32_1}},
+		weigh:  []weighKernel{{4, weighAVX2F32_4}, {2, weighAVX2F32_2}, {1, weighAVX2F32_1}},
+	},
+	soft32: softmaxAVX2_32,
+	soft64: softmaxAVX2_64,
+	cols:   16, mulSet: mulSetAVX2_16, mulAdd: mulAddAVX2_16, mulAdd16: mulAddAVX2_16,
+}
+
+var attnAVX512 = attnKernels{
+	level: AVX512,
+	elem:  elemAVX512,
+	f16: decodeKernels{
+		scores: []scoresKernel{{4, scoresAVX512F16_4}, {2, scoresAVX512F16_2}, {1, scoresAVX512F16_1}},
+		weigh:  []weighKernel{{4, weighAVX512F16_4}, {2, weighAVX512F16_2}, {1, weighAVX512F16_1}},
+	},
+	f32: decodeKernels{
+		scores: []scoresKernel{{4, scoresAVX512F32_4}, {2, scoresAVX512F32_2}, {1, scoresAVX512F32_1}},
+		weigh:  []weighKernel{{4, weighAVX512F32_4}, {2, weighAVX512F32_2}, {1, weighAVX512F32_1}},
+	},
+	soft32: softmaxAVX512_32,
+	soft64: softmaxAVX512_64,
+	cols:   64, mulSet: mulSetAVX512_64, mulAdd: mulAddAVX512_64, mulAdd16: mulAddAVX512_16,
+}
+
+// simdAttention is attention by a level's kernels over caches of one type.
+// Head sizes are multiples of 16.
+type simdAttention struct {
+	*attnKernels
+	headDim, vDim  int
+	kBytes, vBytes int // of a cache row
+
+	// widen turns cache rows into float32.
+	widen func(dst []float32, rows []byte)
+	// direct are the decode kernels that read the cache type; nil if decode
+	// widens a block at a time instead.
+	direct *decodeKernels
+}
+
+func attentionSIMD(l Level, t quant.Type, headDim, vDim int) (Attention, bool) {
+	if l == Portable || headDim%16 != 0 || vDim%16 != 0 {
+		return Attention{}, false
+	}
+	k := &attnAVX2
+	if l >= AVX512 {
+		k = &attnAVX512
+	}
+	a := &simdAttention{
+		attnKernels: k, headDim: headDim, vDim: vDim,
+		kBytes: t.RowBytes(headDim), vBytes: t.RowBytes(vDim),
+	}
+	switch t {
+	case quant.F16:
+		a.direct = &k.f16
+		a.widen = func(dst []float32, rows []byte) { k.elem.FromF16(dst, halves(rows)) }
+	case quant.F32:
+		a.direct = &k.f32
+		a.widen = func(dst []float32, rows []byte) { copy(bytesOf(dst), rows) }
+	case quant.BF16:
+		a.widen = func(dst []float32, rows []byte) { k.elem.FromBF16(dst, halves(rows)) }
+	case quant.Q8_0:
+		a.widen = k.elem.FromQ8_0
+	}
+	return Attention{
+		Name:                 kernelName(k.level, t),
+		Accumulate:           a.accumulate,
+		ScratchFloats:        a.scratchFloats,
+		Prefill:              a.prefill,
+		PrefillScratchFloats: a.prefillScratchFloats,
+	}, true
+}
+
+func (a *simdAttention) scratchFloats(g int) int {
+	n := g * (BlockKeys + 2)
+	if a.direct == nil {
+		n += BlockKeys * max(a.headDim, a.vDim)
+	}
+	return n
+}
+
+// accumulate alternates scores, softmax step and weighted sum over blocks of
+// keys. While a block's keys are read its values are fetched into the cache,
+// and while these are read, the next block's keys.
+func (a *simdAttention) accumulate(acc, m, l, q []float32, g int, k, v []byte, n int, scratch []float32) {
+	k, v = k[:n*a.kBytes], v[:n*a.vBytes]
+	acc, m, l, q = acc[:g*a.vDim], m[:g], l[:g], q[:g*a.headDim]
+	s, scratch := scratch[:g*BlockKeys], scratch[g*BlockKeys:]
+	count, f, scratch := scratch[:g], scratch[g:2*g], scratch[2*g:]
+	for i := range count {
+		count[i] = BlockKeys
+	}
+	kernels := a.direct
+	if kernels == nil {
+		kernels = &a.f32
+	}
+	for left := n; left > 0; left -= BlockKeys {
+		keys := min(BlockKeys, left)
+		kb, vb := k[:keys*a.kBytes], v[:keys*a.vBytes]
+		k, v = k[len(kb):], v[len(vb):]
+		if keys < BlockKeys {
+			for i := range count {
+				count[i] = float32(keys)
+			}
+		}
+
+		kp, next := &kb[0], &vb[0]
+		if a.direct == nil {
+			kp = a.widened(scratch[:keys*a.headDim], kb)
+			next = kp
+		}
+		for h, at := 0, 0; h < g; h += kernels.scores[at].heads {
+			for kernels.scores[at].heads > g-h {
+				at++
+			}
+			kernels.scores[at].run(&s[h*BlockKeys], &q[h*a.headDim], kp, next, a.headDim, keys)
+			next = kp
+		}
+		a.soft32(&s[0], &count[0], &m[0], &l[0], &f[0], g)
+
+		vp := &vb[0]
+		next = vp
+		if a.direct == nil {
+			vp = a.widened(scratch[:keys*a.vDim], vb)
+			next = vp
+		} else if left > BlockKeys {
+			next = &k[0]
+		}
+		for h, at := 0, 0; h < g; h += kernels.weigh[at].heads {
+			for kernels.weigh[at].heads > g-h {
+				at++
+			}
+			kernels.weigh[at].run(&acc[h*a.vDim], &s[h*BlockKeys], &f[h], vp, next, a.vDim, keys)
+			next = vp
+		}
+	}
+}
+
+// widened is rows as float32, in dst, as the kernels take them.
+func (a *simdAttention) widened(dst []float32, rows []byte) *byte {
+	a.widen(dst, rows)
+	return &bytesOf(dst)[0]
+}
+
+// halves is the same memory as 16-bit numbers.
+func halves(b []byte) []uint16 {
+	return unsafe.Slice((*uint16)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/2)
+}
+
+// bytesOf is the same memory as bytes.
+func bytesOf(x []float32) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), 4*len(x))
+}
