@@ -107,7 +107,7 @@ func blockScale(x []float32) (d, inv float32) {
 		poison += v * 0 // NaN if v is NaN or infinite
 	}
 	if poison != poison {
-		return poison, 0
+		return math.Float32frombits(0x7fc00000), 0 // of all NaNs the same on every machine
 	}
 	if amax < tiny {
 		return 0, 0

@@ -3,3 +3,7 @@
 //go:build amd64
 
 package simd
+
+func packQ8KAVX2(act *byte, x *float32, blocks int)
+
+func packQ8BAVX2(act *byte, x *float32, blocks int)

@@ -31,6 +31,12 @@ var actCases = []struct {
 		}
 		return float32(rng.NormFloat64())
 	}},
+	{"NaNs with payloads", func(rng *rand.Rand, i int) float32 {
+		if i%3 == 0 {
+			return math.Float32frombits(0x7f800001 + uint32(i) | uint32(i)<<31)
+		}
+		return float32(rng.NormFloat64())
+	}},
 	{"one infinity", func(rng *rand.Rand, i int) float32 {
 		if i == 37 {
 			return float32(math.Inf(-1))

@@ -1,6 +1,10 @@
 package simd
 
-import "github.com/holdfast-llm/holdfast/gguf/quant"
+import (
+	"unsafe"
+
+	"github.com/holdfast-llm/holdfast/gguf/quant"
+)
 
 //go:generate go -C gen run ./matvec -family pack_avx2 -out ../act_avx2_amd64.s -stubs ../act_avx2_amd64.go -pkg simd
 //go:generate go -C gen run ./matvec -family float_avx2 -out ../matvec_float_avx2_amd64.s -stubs ../matvec_float_avx2_amd64.go -pkg simd
@@ -51,4 +55,28 @@ func nativeDot(l Level, p *portableMatVec) func(out []float32, w, act []byte, k 
 }
 
 // nativePack is the MatVec.Pack of format f that is written for level l, or nil.
-func nativePack(l Level, f *actFormat) func(act []byte, x []float32) { return nil }
+func nativePack(l Level, f *actFormat) func(act []byte, x []float32) {
+	if l < AVX2 {
+		return nil
+	}
+	var pack func(act *byte, x *float32, blocks int)
+	switch f.id {
+	case actQ8K:
+		pack = packQ8KAVX2
+	case actQ8B:
+		pack = packQ8BAVX2
+	case actF32:
+		return func(act []byte, x []float32) {
+			f.check(act, len(x))
+			if len(x) > 0 {
+				copy(act, unsafe.Slice((*byte)(unsafe.Pointer(&x[0])), 4*len(x)))
+			}
+		}
+	}
+	return func(act []byte, x []float32) {
+		f.check(act, len(x))
+		if len(x) > 0 {
+			pack(&act[0], &x[0], len(x)/f.block)
+		}
+	}
+}
