@@ -19,39 +19,52 @@ const (
 	space                      // \s, which is Unicode's White_Space
 )
 
-// classes holds the class of every character. It is built when first needed,
-// in about a millisecond, because a vocabulary may never split a word.
+// asciiClasses holds the classes of the ASCII characters.
+var asciiClasses = func() (table [utf8.RuneSelf]class) {
+	fillClasses(table[:])
+	return table
+}()
+
+// classes holds the class of every character. It is a megabyte and takes a
+// millisecond to build, so it is built when a text first needs it.
+var classes = sync.OnceValue(func() []class {
+	table := make([]class, unicode.MaxRune+1)
+	fillClasses(table)
+	return table
+})
+
+// fillClasses sets table[r] to the class of r.
 //
 // Go 1.26 knows Unicode 15.0 and llama.cpp 15.1: the characters that 15.1 added
 // are added here. TestClassesAreUnicode15_1 fails when Go overtakes us.
-var classes = sync.OnceValue(func() *[unicode.MaxRune + 1]class {
-	table := new([unicode.MaxRune + 1]class)
-	for _, c := range []struct {
+func fillClasses(table []class) {
+	fill := func(c class, lo, hi, stride rune) {
+		for r := lo; r <= hi && int(r) < len(table); r += stride {
+			table[r] |= c
+		}
+	}
+	for _, t := range []struct {
 		class class
 		table *unicode.RangeTable
 	}{
 		{letter, unicode.L},
-		{letter, &unicode.RangeTable{R32: []unicode.Range32{{Lo: 0x2EBF0, Hi: 0x2EE5D, Stride: 1}}}}, // CJK extension I
 		{number, unicode.N},
 		{mark, unicode.M},
 		{punct, unicode.P},
 		{symbolic, unicode.S},
-		{symbolic, &unicode.RangeTable{R16: []unicode.Range16{{Lo: 0x2FFC, Hi: 0x2FFF, Stride: 1}, {Lo: 0x31EF, Hi: 0x31EF, Stride: 1}}}}, // ideographic description
 		{space, unicode.White_Space},
 	} {
-		for _, r := range c.table.R16 {
-			for x := uint32(r.Lo); x <= uint32(r.Hi); x += uint32(r.Stride) {
-				table[x] |= c.class
-			}
+		for _, r := range t.table.R16 {
+			fill(t.class, rune(r.Lo), rune(r.Hi), rune(r.Stride))
 		}
-		for _, r := range c.table.R32 {
-			for x := r.Lo; x <= r.Hi; x += r.Stride {
-				table[x] |= c.class
-			}
+		for _, r := range t.table.R32 {
+			fill(t.class, rune(r.Lo), rune(r.Hi), rune(r.Stride))
 		}
 	}
-	return table
-})
+	fill(letter, 0x2EBF0, 0x2EE5D, 1) // CJK extension I
+	fill(symbolic, 0x2FFC, 0x2FFF, 1) // ideographic description
+	fill(symbolic, 0x31EF, 0x31EF, 1) // ideographic description
+}
 
 // classAt is the class and the length in bytes of the character at s[i:];
 // at the end of s both are zero. An invalid byte counts as U+FFFD, a symbol.
@@ -60,7 +73,7 @@ func classAt(s string, i int) (class, int) {
 		return 0, 0
 	}
 	if b := s[i]; b < utf8.RuneSelf {
-		return classes()[b], 1
+		return asciiClasses[b], 1
 	}
 	r, w := utf8.DecodeRuneInString(s[i:])
 	return classes()[r], w

@@ -17,15 +17,29 @@ func (t *Tokenizer) encodeText(ids []int32, sc *scratch, text string) []int32 {
 		} else {
 			sc.word = appendMarked(sc.word[:0], word)
 		}
-		if t.pre.wholeWords || t.model == bpeRunes && word[0] == '\n' {
-			if id := t.vocab.find(sc.word); id != noToken && int(id) < t.Size() {
-				ids = append(ids, id)
-				continue
-			}
+		whole := t.wordToken(sc.word)
+		if whole != noToken && (t.pre.wholeWords || t.model == bpeRunes && word[0] == '\n' || t.merged[whole].Load()) {
+			ids = append(ids, whole)
+			continue
 		}
+		before := len(ids)
 		ids = t.encodeWord(ids, sc, sc.word)
+		if whole != noToken && len(ids) == before+1 {
+			t.merged[whole].Store(true)
+		}
 	}
 	return ids
+}
+
+// wordToken is the token that reads word, or noToken.
+func (t *Tokenizer) wordToken(word []byte) int32 {
+	if len(word) > t.vocab.longest {
+		return noToken
+	}
+	if id := t.vocab.find(word); int(id) < t.Size() {
+		return id
+	}
+	return noToken
 }
 
 // encodeWord appends the ids of word, merging from its characters. As in

@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // Metadata is what a Tokenizer is built from; *gguf.File satisfies it. Each
@@ -45,8 +46,8 @@ const (
 // noToken stands where there is no token id.
 const noToken int32 = -1
 
-// Tokenizer encodes and decodes one vocabulary. It never changes after New:
-// any number of goroutines may use it at once.
+// Tokenizer encodes and decodes one vocabulary. Any number of goroutines may
+// use it at once.
 type Tokenizer struct {
 	model  model
 	pre    preTokenizer
@@ -54,6 +55,7 @@ type Tokenizer struct {
 	kinds  []kind    // by id
 	scores []float32 // by id; spm only
 	merges mergeTable
+	merged []atomic.Bool // by id: the word that reads so is known to merge into this token
 
 	byteToken [256]int32 // the token that spells one byte, or noToken
 
@@ -111,6 +113,7 @@ func New(md Metadata) (*Tokenizer, error) {
 		return nil, err
 	}
 	if t.model != spm {
+		t.merged = make([]atomic.Bool, t.Size())
 		if err := t.loadMerges(md); err != nil {
 			return nil, err
 		}
