@@ -10,8 +10,7 @@ import (
 type attnKernels struct {
 	level  Level
 	elem   *Elem
-	f16    decodeKernels
-	f32    decodeKernels
+	decode map[quant.Type]*decodeKernels
 	soft32 softmaxKernel // rows of BlockKeys scores
 	soft64 softmaxKernel // rows of prefillKeys scores
 
@@ -42,13 +41,23 @@ type softmaxKernel func(s, count, m, l, f *float32, rows int)
 var attnAVX2 = attnKernels{
 	level: AVX2,
 	elem:  elemAVX2,
-	f16: decodeKernels{
-		scores: []scoresKernel{{2, scoresAVX2F16_2}, {1, scoresAVX2F16_1}},
-		weigh:  []weighKernel{{4, weighAVX2F16_4}, {2, weighAVX2F16_2}, {1, weighAVX2F16_1}},
-	},
-	f32: decodeKernels{
-		scores: []scoresKernel{{2, scoresAVX2F32_2}, {1, scoresAVX2F32_1}},
-		weigh:  []weighKernel{{4, weighAVX2F32_4}, {2, weighAVX2F32_2}, {1, weighAVX2F32_1}},
+	decode: map[quant.Type]*decodeKernels{
+		quant.F16: {
+			scores: []scoresKernel{{2, scoresAVX2F16_2}, {1, scoresAVX2F16_1}},
+			weigh:  []weighKernel{{4, weighAVX2F16_4}, {2, weighAVX2F16_2}, {1, weighAVX2F16_1}},
+		},
+		quant.BF16: {
+			scores: []scoresKernel{{2, scoresAVX2BF16_2}, {1, scoresAVX2BF16_1}},
+			weigh:  []weighKernel{{4, weighAVX2BF16_4}, {2, weighAVX2BF16_2}, {1, weighAVX2BF16_1}},
+		},
+		quant.F32: {
+			scores: []scoresKernel{{2, scoresAVX2F32_2}, {1, scoresAVX2F32_1}},
+			weigh:  []weighKernel{{4, weighAVX2F32_4}, {2, weighAVX2F32_2}, {1, weighAVX2F32_1}},
+		},
+		quant.Q8_0: {
+			scores: []scoresKernel{{2, scoresAVX2Q8_0_2}, {1, scoresAVX2Q8_0_1}},
+			weigh:  []weighKernel{{2, weighAVX2Q8_0_2}, {1, weighAVX2Q8_0_1}},
+		},
 	},
 	soft32: softmaxAVX2_32,
 	soft64: softmaxAVX2_64,
@@ -58,13 +67,23 @@ var attnAVX2 = attnKernels{
 var attnAVX512 = attnKernels{
 	level: AVX512,
 	elem:  elemAVX512,
-	f16: decodeKernels{
-		scores: []scoresKernel{{4, scoresAVX512F16_4}, {2, scoresAVX512F16_2}, {1, scoresAVX512F16_1}},
-		weigh:  []weighKernel{{4, weighAVX512F16_4}, {2, weighAVX512F16_2}, {1, weighAVX512F16_1}},
-	},
-	f32: decodeKernels{
-		scores: []scoresKernel{{4, scoresAVX512F32_4}, {2, scoresAVX512F32_2}, {1, scoresAVX512F32_1}},
-		weigh:  []weighKernel{{4, weighAVX512F32_4}, {2, weighAVX512F32_2}, {1, weighAVX512F32_1}},
+	decode: map[quant.Type]*decodeKernels{
+		quant.F16: {
+			scores: []scoresKernel{{4, scoresAVX512F16_4}, {2, scoresAVX512F16_2}, {1, scoresAVX512F16_1}},
+			weigh:  []weighKernel{{4, weighAVX512F16_4}, {2, weighAVX512F16_2}, {1, weighAVX512F16_1}},
+		},
+		quant.BF16: {
+			scores: []scoresKernel{{4, scoresAVX512BF16_4}, {2, scoresAVX512BF16_2}, {1, scoresAVX512BF16_1}},
+			weigh:  []weighKernel{{4, weighAVX512BF16_4}, {2, weighAVX512BF16_2}, {1, weighAVX512BF16_1}},
+		},
+		quant.F32: {
+			scores: []scoresKernel{{4, scoresAVX512F32_4}, {2, scoresAVX512F32_2}, {1, scoresAVX512F32_1}},
+			weigh:  []weighKernel{{4, weighAVX512F32_4}, {2, weighAVX512F32_2}, {1, weighAVX512F32_1}},
+		},
+		quant.Q8_0: {
+			scores: []scoresKernel{{4, scoresAVX512Q8_0_4}, {2, scoresAVX512Q8_0_2}, {1, scoresAVX512Q8_0_1}},
+			weigh:  []weighKernel{{4, weighAVX512Q8_0_4}, {2, weighAVX512Q8_0_2}, {1, weighAVX512Q8_0_1}},
+		},
 	},
 	soft32: softmaxAVX512_32,
 	soft64: softmaxAVX512_64,
@@ -78,11 +97,8 @@ type simdAttention struct {
 	headDim, vDim  int
 	kBytes, vBytes int // of a cache row
 
-	// widen turns cache rows into float32.
-	widen func(dst []float32, rows []byte)
-	// direct are the decode kernels that read the cache type; nil if decode
-	// widens a block at a time instead.
-	direct *decodeKernels
+	*decodeKernels
+	widen func(dst []float32, rows []byte) // cache rows to float32
 }
 
 func attentionSIMD(l Level, t quant.Type, headDim, vDim int) (Attention, bool) {
@@ -94,15 +110,14 @@ func attentionSIMD(l Level, t quant.Type, headDim, vDim int) (Attention, bool) {
 		k = &attnAVX512
 	}
 	a := &simdAttention{
-		attnKernels: k, headDim: headDim, vDim: vDim,
+		attnKernels: k, decodeKernels: k.decode[t],
+		headDim: headDim, vDim: vDim,
 		kBytes: t.RowBytes(headDim), vBytes: t.RowBytes(vDim),
 	}
 	switch t {
 	case quant.F16:
-		a.direct = &k.f16
 		a.widen = func(dst []float32, rows []byte) { k.elem.FromF16(dst, halves(rows)) }
 	case quant.F32:
-		a.direct = &k.f32
 		a.widen = func(dst []float32, rows []byte) { copy(bytesOf(dst), rows) }
 	case quant.BF16:
 		a.widen = func(dst []float32, rows []byte) { k.elem.FromBF16(dst, halves(rows)) }
@@ -118,13 +133,7 @@ func attentionSIMD(l Level, t quant.Type, headDim, vDim int) (Attention, bool) {
 	}, true
 }
 
-func (a *simdAttention) scratchFloats(g int) int {
-	n := g * (BlockKeys + 2)
-	if a.direct == nil {
-		n += BlockKeys * max(a.headDim, a.vDim)
-	}
-	return n
-}
+func (a *simdAttention) scratchFloats(g int) int { return g * (BlockKeys + 2) }
 
 // accumulate alternates scores, softmax step and weighted sum over blocks of
 // keys. While a block's keys are read its values are fetched into the cache,
@@ -133,17 +142,16 @@ func (a *simdAttention) accumulate(acc, m, l, q []float32, g int, k, v []byte, n
 	k, v = k[:n*a.kBytes], v[:n*a.vBytes]
 	acc, m, l, q = acc[:g*a.vDim], m[:g], l[:g], q[:g*a.headDim]
 	s, scratch := scratch[:g*BlockKeys], scratch[g*BlockKeys:]
-	count, f, scratch := scratch[:g], scratch[g:2*g], scratch[2*g:]
+	count, f := scratch[:g], scratch[g:2*g]
 	for i := range count {
 		count[i] = BlockKeys
 	}
-	kernels := a.direct
-	if kernels == nil {
-		kernels = &a.f32
-	}
-	for left := n; left > 0; left -= BlockKeys {
-		keys := min(BlockKeys, left)
-		kb, vb := k[:keys*a.kBytes], v[:keys*a.vBytes]
+	for len(k) > 0 {
+		kb, vb, keys := k, v, len(k)/a.kBytes
+		if keys > BlockKeys {
+			keys = BlockKeys
+			kb, vb = k[:keys*a.kBytes], v[:keys*a.vBytes]
+		}
 		k, v = k[len(kb):], v[len(vb):]
 		if keys < BlockKeys {
 			for i := range count {
@@ -151,42 +159,27 @@ func (a *simdAttention) accumulate(acc, m, l, q []float32, g int, k, v []byte, n
 			}
 		}
 
-		kp, next := &kb[0], &vb[0]
-		if a.direct == nil {
-			kp = a.widened(scratch[:keys*a.headDim], kb)
-			next = kp
-		}
-		for h, at := 0, 0; h < g; h += kernels.scores[at].heads {
-			for kernels.scores[at].heads > g-h {
+		next := &vb[0]
+		for h, at := 0, 0; h < g; h += a.scores[at].heads {
+			for a.scores[at].heads > g-h {
 				at++
 			}
-			kernels.scores[at].run(&s[h*BlockKeys], &q[h*a.headDim], kp, next, a.headDim, keys)
-			next = kp
+			a.scores[at].run(&s[h*BlockKeys], &q[h*a.headDim], &kb[0], next, a.headDim, keys)
+			next = &kb[0] // nothing more to fetch
 		}
 		a.soft32(&s[0], &count[0], &m[0], &l[0], &f[0], g)
-
-		vp := &vb[0]
-		next = vp
-		if a.direct == nil {
-			vp = a.widened(scratch[:keys*a.vDim], vb)
-			next = vp
-		} else if left > BlockKeys {
+		next = &vb[0]
+		if len(k) > 0 {
 			next = &k[0]
 		}
-		for h, at := 0, 0; h < g; h += kernels.weigh[at].heads {
-			for kernels.weigh[at].heads > g-h {
+		for h, at := 0, 0; h < g; h += a.weigh[at].heads {
+			for a.weigh[at].heads > g-h {
 				at++
 			}
-			kernels.weigh[at].run(&acc[h*a.vDim], &s[h*BlockKeys], &f[h], vp, next, a.vDim, keys)
-			next = vp
+			a.weigh[at].run(&acc[h*a.vDim], &s[h*BlockKeys], &f[h], &vb[0], next, a.vDim, keys)
+			next = &vb[0]
 		}
 	}
-}
-
-// widened is rows as float32, in dst, as the kernels take them.
-func (a *simdAttention) widened(dst []float32, rows []byte) *byte {
-	a.widen(dst, rows)
-	return &bytesOf(dst)[0]
 }
 
 // halves is the same memory as 16-bit numbers.

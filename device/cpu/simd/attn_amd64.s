@@ -236,6 +236,163 @@ after16:
 	VZEROUPPER
 	RET
 
+// func weighAVX2BF16_4(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·weighAVX2BF16_4(SB), NOSPLIT, $0-56
+	MOVQ o+0(FP), AX
+	MOVQ p+8(FP), CX
+	MOVQ f+16(FP), DX
+	MOVQ v+24(FP), BX
+	MOVQ next+32(FP), SI
+	MOVQ dim+40(FP), DI
+	MOVQ n+48(FP), R8
+	SUBQ BX, SI
+	MOVQ DI, R10
+	SHLQ $0x02, R10
+	MOVQ R10, R9
+	SHRQ $0x01, R9
+
+chunk16:
+	CMPQ         DI, $0x10
+	JL           after16
+	VBROADCASTSS (DX), Y1
+	VMULPS       (AX), Y1, Y0
+	VMULPS       32(AX), Y1, Y1
+	LEAQ         (AX)(R10*1), R11
+	VBROADCASTSS 4(DX), Y3
+	VMULPS       (R11), Y3, Y2
+	VMULPS       32(R11), Y3, Y3
+	LEAQ         (R11)(R10*1), R11
+	VBROADCASTSS 8(DX), Y5
+	VMULPS       (R11), Y5, Y4
+	VMULPS       32(R11), Y5, Y5
+	LEAQ         (R11)(R10*1), R11
+	VBROADCASTSS 12(DX), Y7
+	VMULPS       (R11), Y7, Y6
+	VMULPS       32(R11), Y7, Y7
+	MOVQ         CX, R11
+	MOVQ         BX, R12
+	MOVQ         R8, R13
+
+values16:
+	VBROADCASTSS (R11), Y8
+	VBROADCASTSS 128(R11), Y9
+	VBROADCASTSS 256(R11), Y10
+	VBROADCASTSS 384(R11), Y11
+	VPMOVZXWD    (R12), Y12
+	VPSLLD       $0x10, Y12, Y12
+	VFMADD231PS  Y8, Y12, Y0
+	VFMADD231PS  Y9, Y12, Y2
+	VFMADD231PS  Y10, Y12, Y4
+	VFMADD231PS  Y11, Y12, Y6
+	VPMOVZXWD    16(R12), Y12
+	VPSLLD       $0x10, Y12, Y12
+	VFMADD231PS  Y8, Y12, Y1
+	VFMADD231PS  Y9, Y12, Y3
+	VFMADD231PS  Y10, Y12, Y5
+	VFMADD231PS  Y11, Y12, Y7
+	PREFETCHT0   (R12)(SI*1)
+	ADDQ         $0x04, R11
+	ADDQ         R9, R12
+	DECQ         R13
+	JNZ          values16
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, 32(AX)
+	LEAQ         (AX)(R10*1), R11
+	VMOVUPS      Y2, (R11)
+	VMOVUPS      Y3, 32(R11)
+	LEAQ         (R11)(R10*1), R11
+	VMOVUPS      Y4, (R11)
+	VMOVUPS      Y5, 32(R11)
+	LEAQ         (R11)(R10*1), R11
+	VMOVUPS      Y6, (R11)
+	VMOVUPS      Y7, 32(R11)
+	ADDQ         $+64, AX
+	ADDQ         $+32, BX
+	SUBQ         $0x10, DI
+	JMP          chunk16
+
+after16:
+	VZEROUPPER
+	RET
+
+// func weighAVX2F32_4(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
+// Requires: AVX, FMA3, MMX+
+TEXT ·weighAVX2F32_4(SB), NOSPLIT, $0-56
+	MOVQ o+0(FP), AX
+	MOVQ p+8(FP), CX
+	MOVQ f+16(FP), DX
+	MOVQ v+24(FP), BX
+	MOVQ next+32(FP), SI
+	MOVQ dim+40(FP), DI
+	MOVQ n+48(FP), R8
+	SUBQ BX, SI
+	MOVQ DI, R10
+	SHLQ $0x02, R10
+	MOVQ R10, R9
+
+chunk16:
+	CMPQ         DI, $0x10
+	JL           after16
+	VBROADCASTSS (DX), Y1
+	VMULPS       (AX), Y1, Y0
+	VMULPS       32(AX), Y1, Y1
+	LEAQ         (AX)(R10*1), R11
+	VBROADCASTSS 4(DX), Y3
+	VMULPS       (R11), Y3, Y2
+	VMULPS       32(R11), Y3, Y3
+	LEAQ         (R11)(R10*1), R11
+	VBROADCASTSS 8(DX), Y5
+	VMULPS       (R11), Y5, Y4
+	VMULPS       32(R11), Y5, Y5
+	LEAQ         (R11)(R10*1), R11
+	VBROADCASTSS 12(DX), Y7
+	VMULPS       (R11), Y7, Y6
+	VMULPS       32(R11), Y7, Y7
+	MOVQ         CX, R11
+	MOVQ         BX, R12
+	MOVQ         R8, R13
+
+values16:
+	VBROADCASTSS (R11), Y8
+	VBROADCASTSS 128(R11), Y9
+	VBROADCASTSS 256(R11), Y10
+	VBROADCASTSS 384(R11), Y11
+	VMOVUPS      (R12), Y12
+	VFMADD231PS  Y8, Y12, Y0
+	VFMADD231PS  Y9, Y12, Y2
+	VFMADD231PS  Y10, Y12, Y4
+	VFMADD231PS  Y11, Y12, Y6
+	VMOVUPS      32(R12), Y12
+	VFMADD231PS  Y8, Y12, Y1
+	VFMADD231PS  Y9, Y12, Y3
+	VFMADD231PS  Y10, Y12, Y5
+	VFMADD231PS  Y11, Y12, Y7
+	PREFETCHT0   (R12)(SI*1)
+	ADDQ         $0x04, R11
+	ADDQ         R9, R12
+	DECQ         R13
+	JNZ          values16
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, 32(AX)
+	LEAQ         (AX)(R10*1), R11
+	VMOVUPS      Y2, (R11)
+	VMOVUPS      Y3, 32(R11)
+	LEAQ         (R11)(R10*1), R11
+	VMOVUPS      Y4, (R11)
+	VMOVUPS      Y5, 32(R11)
+	LEAQ         (R11)(R10*1), R11
+	VMOVUPS      Y6, (R11)
+	VMOVUPS      Y7, 32(R11)
+	ADDQ         $+64, AX
+	ADDQ         $+64, BX
+	SUBQ         $0x10, DI
+	JMP          chunk16
+
+after16:
+	VZEROUPPER
+	RET
+
 // func scoresAVX2F16_2(s *float32, q *float32, k *byte, next *byte, dim int, n int)
 // Requires: AVX, CMOV, F16C, FMA3, MMX+
 TEXT ·scoresAVX2F16_2(SB), NOSPLIT, $0-48
@@ -422,9 +579,9 @@ after16:
 	VZEROUPPER
 	RET
 
-// func scoresAVX2F16_1(s *float32, q *float32, k *byte, next *byte, dim int, n int)
-// Requires: AVX, CMOV, F16C, FMA3, MMX+
-TEXT ·scoresAVX2F16_1(SB), NOSPLIT, $0-48
+// func scoresAVX2BF16_2(s *float32, q *float32, k *byte, next *byte, dim int, n int)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·scoresAVX2BF16_2(SB), NOSPLIT, $0-48
 	MOVQ s+0(FP), AX
 	MOVQ q+8(FP), CX
 	MOVQ k+16(FP), DX
@@ -434,38 +591,52 @@ TEXT ·scoresAVX2F16_1(SB), NOSPLIT, $0-48
 	ADDQ SI, SI
 	LEAQ (SI)(SI*1), R8
 	LEAQ (CX)(R8*1), CX
+	LEAQ (CX)(R8*1), R8
 	ADDQ SI, DX
 	LEAQ (BX)(SI*4), BX
 
 keys:
-	LEAQ    (DX)(SI*1), R8
+	LEAQ    (DX)(SI*1), R9
 	CMPQ    DI, $+1
-	CMOVQLE DX, R8
-	LEAQ    (R8)(SI*1), R9
-	CMPQ    DI, $+2
-	CMOVQLE R8, R9
+	CMOVQLE DX, R9
 	LEAQ    (R9)(SI*1), R10
-	CMPQ    DI, $+3
+	CMPQ    DI, $+2
 	CMOVQLE R9, R10
+	LEAQ    (R10)(SI*1), R11
+	CMPQ    DI, $+3
+	CMOVQLE R10, R11
 	VXORPS  Y0, Y0, Y0
 	VXORPS  Y1, Y1, Y1
 	VXORPS  Y2, Y2, Y2
 	VXORPS  Y3, Y3, Y3
-	MOVQ    SI, R11
-	NEGQ    R11
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	MOVQ    SI, R12
+	NEGQ    R12
 
 dims:
-	VCVTPH2PS    (DX)(R11*1), Y4
-	VCVTPH2PS    (R8)(R11*1), Y5
-	VCVTPH2PS    (R9)(R11*1), Y6
-	VCVTPH2PS    (R10)(R11*1), Y7
-	VMOVUPS      (CX)(R11*2), Y8
-	VFMADD231PS  Y4, Y8, Y0
-	VFMADD231PS  Y5, Y8, Y1
-	VFMADD231PS  Y6, Y8, Y2
-	VFMADD231PS  Y7, Y8, Y3
-	PREFETCHT0   (BX)(R11*4)
-	ADDQ         $0x10, R11
+	VPMOVZXWD    (DX)(R12*1), Y8
+	VPSLLD       $0x10, Y8, Y8
+	VPMOVZXWD    (R9)(R12*1), Y9
+	VPSLLD       $0x10, Y9, Y9
+	VPMOVZXWD    (R10)(R12*1), Y10
+	VPSLLD       $0x10, Y10, Y10
+	VPMOVZXWD    (R11)(R12*1), Y11
+	VPSLLD       $0x10, Y11, Y11
+	VMOVUPS      (CX)(R12*2), Y12
+	VFMADD231PS  Y8, Y12, Y0
+	VFMADD231PS  Y9, Y12, Y1
+	VFMADD231PS  Y10, Y12, Y2
+	VFMADD231PS  Y11, Y12, Y3
+	VMOVUPS      (R8)(R12*2), Y12
+	VFMADD231PS  Y8, Y12, Y4
+	VFMADD231PS  Y9, Y12, Y5
+	VFMADD231PS  Y10, Y12, Y6
+	VFMADD231PS  Y11, Y12, Y7
+	PREFETCHT0   (BX)(R12*4)
+	ADDQ         $0x10, R12
 	JNZ          dims
 	VHADDPS      Y1, Y0, Y0
 	VHADDPS      Y3, Y2, Y1
@@ -473,6 +644,12 @@ dims:
 	VEXTRACTF128 $0x01, Y0, X1
 	VADDPS       X1, X0, X1
 	VMOVUPS      X1, (AX)
+	VHADDPS      Y5, Y4, Y0
+	VHADDPS      Y7, Y6, Y1
+	VHADDPS      Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X1
+	VMOVUPS      X1, 128(AX)
 	ADDQ         $0x10, AX
 	LEAQ         (BX)(SI*4), BX
 	LEAQ         (DX)(SI*4), DX
@@ -481,9 +658,9 @@ dims:
 	VZEROUPPER
 	RET
 
-// func weighAVX2F16_1(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
-// Requires: AVX, F16C, FMA3, MMX+
-TEXT ·weighAVX2F16_1(SB), NOSPLIT, $0-56
+// func weighAVX2BF16_2(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·weighAVX2BF16_2(SB), NOSPLIT, $0-56
 	MOVQ o+0(FP), AX
 	MOVQ p+8(FP), CX
 	MOVQ f+16(FP), DX
@@ -492,8 +669,9 @@ TEXT ·weighAVX2F16_1(SB), NOSPLIT, $0-56
 	MOVQ dim+40(FP), DI
 	MOVQ n+48(FP), R8
 	SUBQ BX, SI
-	MOVQ DI, R9
-	SHLQ $0x02, R9
+	MOVQ DI, R10
+	SHLQ $0x02, R10
+	MOVQ R10, R9
 	SHRQ $0x01, R9
 
 chunk32:
@@ -504,29 +682,49 @@ chunk32:
 	VMULPS       32(AX), Y3, Y1
 	VMULPS       64(AX), Y3, Y2
 	VMULPS       96(AX), Y3, Y3
-	MOVQ         CX, R10
-	MOVQ         BX, R11
-	MOVQ         R8, R12
+	LEAQ         (AX)(R10*1), R11
+	VBROADCASTSS 4(DX), Y7
+	VMULPS       (R11), Y7, Y4
+	VMULPS       32(R11), Y7, Y5
+	VMULPS       64(R11), Y7, Y6
+	VMULPS       96(R11), Y7, Y7
+	MOVQ         CX, R11
+	MOVQ         BX, R12
+	MOVQ         R8, R13
 
 values32:
-	VBROADCASTSS (R10), Y4
-	VCVTPH2PS    (R11), Y5
-	VFMADD231PS  Y4, Y5, Y0
-	VCVTPH2PS    16(R11), Y5
-	VFMADD231PS  Y4, Y5, Y1
-	VCVTPH2PS    32(R11), Y5
-	VFMADD231PS  Y4, Y5, Y2
-	VCVTPH2PS    48(R11), Y5
-	VFMADD231PS  Y4, Y5, Y3
-	PREFETCHT0   (R11)(SI*1)
-	ADDQ         $0x04, R10
-	ADDQ         R9, R11
-	DECQ         R12
+	VBROADCASTSS (R11), Y8
+	VBROADCASTSS 128(R11), Y9
+	VPMOVZXWD    (R12), Y10
+	VPSLLD       $0x10, Y10, Y10
+	VFMADD231PS  Y8, Y10, Y0
+	VFMADD231PS  Y9, Y10, Y4
+	VPMOVZXWD    16(R12), Y10
+	VPSLLD       $0x10, Y10, Y10
+	VFMADD231PS  Y8, Y10, Y1
+	VFMADD231PS  Y9, Y10, Y5
+	VPMOVZXWD    32(R12), Y10
+	VPSLLD       $0x10, Y10, Y10
+	VFMADD231PS  Y8, Y10, Y2
+	VFMADD231PS  Y9, Y10, Y6
+	VPMOVZXWD    48(R12), Y10
+	VPSLLD       $0x10, Y10, Y10
+	VFMADD231PS  Y8, Y10, Y3
+	VFMADD231PS  Y9, Y10, Y7
+	PREFETCHT0   (R12)(SI*1)
+	ADDQ         $0x04, R11
+	ADDQ         R9, R12
+	DECQ         R13
 	JNZ          values32
 	VMOVUPS      Y0, (AX)
 	VMOVUPS      Y1, 32(AX)
 	VMOVUPS      Y2, 64(AX)
 	VMOVUPS      Y3, 96(AX)
+	LEAQ         (AX)(R10*1), R11
+	VMOVUPS      Y4, (R11)
+	VMOVUPS      Y5, 32(R11)
+	VMOVUPS      Y6, 64(R11)
+	VMOVUPS      Y7, 96(R11)
 	ADDQ         $+128, AX
 	ADDQ         $+64, BX
 	SUBQ         $0x20, DI
@@ -539,84 +737,25 @@ chunk16:
 	VBROADCASTSS (DX), Y1
 	VMULPS       (AX), Y1, Y0
 	VMULPS       32(AX), Y1, Y1
-	MOVQ         CX, R10
-	MOVQ         BX, R11
-	MOVQ         R8, R12
-
-values16:
-	VBROADCASTSS (R10), Y2
-	VCVTPH2PS    (R11), Y3
-	VFMADD231PS  Y2, Y3, Y0
-	VCVTPH2PS    16(R11), Y3
-	VFMADD231PS  Y2, Y3, Y1
-	PREFETCHT0   (R11)(SI*1)
-	ADDQ         $0x04, R10
-	ADDQ         R9, R11
-	DECQ         R12
-	JNZ          values16
-	VMOVUPS      Y0, (AX)
-	VMOVUPS      Y1, 32(AX)
-	ADDQ         $+64, AX
-	ADDQ         $+32, BX
-	SUBQ         $0x10, DI
-	JMP          chunk16
-
-after16:
-	VZEROUPPER
-	RET
-
-// func weighAVX2F32_4(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
-// Requires: AVX, FMA3, MMX+
-TEXT ·weighAVX2F32_4(SB), NOSPLIT, $0-56
-	MOVQ o+0(FP), AX
-	MOVQ p+8(FP), CX
-	MOVQ f+16(FP), DX
-	MOVQ v+24(FP), BX
-	MOVQ next+32(FP), SI
-	MOVQ dim+40(FP), DI
-	MOVQ n+48(FP), R8
-	SUBQ BX, SI
-	MOVQ DI, R10
-	SHLQ $0x02, R10
-	MOVQ R10, R9
-
-chunk16:
-	CMPQ         DI, $0x10
-	JL           after16
-	VBROADCASTSS (DX), Y1
-	VMULPS       (AX), Y1, Y0
-	VMULPS       32(AX), Y1, Y1
 	LEAQ         (AX)(R10*1), R11
 	VBROADCASTSS 4(DX), Y3
 	VMULPS       (R11), Y3, Y2
 	VMULPS       32(R11), Y3, Y3
-	LEAQ         (R11)(R10*1), R11
-	VBROADCASTSS 8(DX), Y5
-	VMULPS       (R11), Y5, Y4
-	VMULPS       32(R11), Y5, Y5
-	LEAQ         (R11)(R10*1), R11
-	VBROADCASTSS 12(DX), Y7
-	VMULPS       (R11), Y7, Y6
-	VMULPS       32(R11), Y7, Y7
 	MOVQ         CX, R11
 	MOVQ         BX, R12
 	MOVQ         R8, R13
 
 values16:
-	VBROADCASTSS (R11), Y8
-	VBROADCASTSS 128(R11), Y9
-	VBROADCASTSS 256(R11), Y10
-	VBROADCASTSS 384(R11), Y11
-	VMOVUPS      (R12), Y12
-	VFMADD231PS  Y8, Y12, Y0
-	VFMADD231PS  Y9, Y12, Y2
-	VFMADD231PS  Y10, Y12, Y4
-	VFMADD231PS  Y11, Y12, Y6
-	VMOVUPS      32(R12), Y12
-	VFMADD231PS  Y8, Y12, Y1
-	VFMADD231PS  Y9, Y12, Y3
-	VFMADD231PS  Y10, Y12, Y5
-	VFMADD231PS  Y11, Y12, Y7
+	VBROADCASTSS (R11), Y4
+	VBROADCASTSS 128(R11), Y5
+	VPMOVZXWD    (R12), Y6
+	VPSLLD       $0x10, Y6, Y6
+	VFMADD231PS  Y4, Y6, Y0
+	VFMADD231PS  Y5, Y6, Y2
+	VPMOVZXWD    16(R12), Y6
+	VPSLLD       $0x10, Y6, Y6
+	VFMADD231PS  Y4, Y6, Y1
+	VFMADD231PS  Y5, Y6, Y3
 	PREFETCHT0   (R12)(SI*1)
 	ADDQ         $0x04, R11
 	ADDQ         R9, R12
@@ -627,14 +766,8 @@ values16:
 	LEAQ         (AX)(R10*1), R11
 	VMOVUPS      Y2, (R11)
 	VMOVUPS      Y3, 32(R11)
-	LEAQ         (R11)(R10*1), R11
-	VMOVUPS      Y4, (R11)
-	VMOVUPS      Y5, 32(R11)
-	LEAQ         (R11)(R10*1), R11
-	VMOVUPS      Y6, (R11)
-	VMOVUPS      Y7, 32(R11)
 	ADDQ         $+64, AX
-	ADDQ         $+64, BX
+	ADDQ         $+32, BX
 	SUBQ         $0x10, DI
 	JMP          chunk16
 
@@ -829,6 +962,536 @@ after16:
 	VZEROUPPER
 	RET
 
+// func scoresAVX2Q8_0_2(s *float32, q *float32, k *byte, next *byte, dim int, n int)
+// Requires: AVX, AVX2, CMOV, F16C, FMA3, MMX+
+TEXT ·scoresAVX2Q8_0_2(SB), NOSPLIT, $0-48
+	MOVQ   s+0(FP), AX
+	MOVQ   q+8(FP), CX
+	MOVQ   k+16(FP), DX
+	MOVQ   next+24(FP), BX
+	MOVQ   dim+32(FP), SI
+	MOVQ   n+40(FP), DI
+	MOVQ   SI, R8
+	SHLQ   $0x02, R8
+	SHRQ   $0x05, SI
+	IMUL3Q $0x22, SI, SI
+
+keys:
+	LEAQ    (DX)(SI*1), R9
+	CMPQ    DI, $+1
+	CMOVQLE DX, R9
+	LEAQ    (R9)(SI*1), R10
+	CMPQ    DI, $+2
+	CMOVQLE R9, R10
+	LEAQ    (R10)(SI*1), R11
+	CMPQ    DI, $+3
+	CMOVQLE R10, R11
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	VXORPS  Y4, Y4, Y4
+	VXORPS  Y5, Y5, Y5
+	VXORPS  Y6, Y6, Y6
+	VXORPS  Y7, Y7, Y7
+	XORQ    R12, R12
+	MOVQ    CX, R13
+
+blocks:
+	VPBROADCASTW (DX)(R12*1), X8
+	VCVTPH2PS    X8, Y8
+	VPBROADCASTW (R9)(R12*1), X9
+	VCVTPH2PS    X9, Y9
+	VPBROADCASTW (R10)(R12*1), X10
+	VCVTPH2PS    X10, Y10
+	VPBROADCASTW (R11)(R12*1), X11
+	VCVTPH2PS    X11, Y11
+	VPMOVSXBD    2(DX)(R12*1), Y12
+	VCVTDQ2PS    Y12, Y12
+	VMULPS       Y8, Y12, Y12
+	VFMADD231PS  (R13), Y12, Y0
+	VFMADD231PS  (R13)(R8*1), Y12, Y4
+	VPMOVSXBD    2(R9)(R12*1), Y12
+	VCVTDQ2PS    Y12, Y12
+	VMULPS       Y9, Y12, Y12
+	VFMADD231PS  (R13), Y12, Y1
+	VFMADD231PS  (R13)(R8*1), Y12, Y5
+	VPMOVSXBD    2(R10)(R12*1), Y12
+	VCVTDQ2PS    Y12, Y12
+	VMULPS       Y10, Y12, Y12
+	VFMADD231PS  (R13), Y12, Y2
+	VFMADD231PS  (R13)(R8*1), Y12, Y6
+	VPMOVSXBD    2(R11)(R12*1), Y12
+	VCVTDQ2PS    Y12, Y12
+	VMULPS       Y11, Y12, Y12
+	VFMADD231PS  (R13), Y12, Y3
+	VFMADD231PS  (R13)(R8*1), Y12, Y7
+	VPMOVSXBD    10(DX)(R12*1), Y12
+	VCVTDQ2PS    Y12, Y12
+	VMULPS       Y8, Y12, Y12
+	VFMADD231PS  32(R13), Y12, Y0
+	VFMADD231PS  32(R13)(R8*1), Y12, Y4
+	VPMOVSXBD    10(R9)(R12*1), Y12
+	VCVTDQ2PS    Y12, Y12
+	VMULPS       Y9, Y12, Y12
+	VFMADD231PS  32(R13), Y12, Y1
+	VFMADD231PS  32(R13)(R8*1), Y12, Y5
+	VPMOVSXBD    10(R10)(R12*1), Y12
+	VCVTDQ2PS    Y12, Y12
+	VMULPS       Y10, Y12, Y12
+	VFMADD231PS  32(R13), Y12, Y2
+	VFMADD231PS  32(R13)(R8*1), Y12, Y6
+	VPMOVSXBD    10(R11)(R12*1), Y12
+	VCVTDQ2PS    Y12, Y12
+	VMULPS       Y11, Y12, Y12
+	VFMADD231PS  32(R13), Y12, Y3
+	VFMADD231PS  32(R13)(R8*1), Y12, Y7
+	VPMOVSXBD    18(DX)(R12*1), Y12
+	VCVTDQ2PS    Y12, Y12
+	VMULPS       Y8, Y12, Y12
+	VFMADD231PS  64(R13), Y12, Y0
+	VFMADD231PS  64(R13)(R8*1), Y12, Y4
+	VPMOVSXBD    18(R9)(R12*1), Y12
+	VCVTDQ2PS    Y12, Y12
+	VMULPS       Y9, Y12, Y12
+	VFMADD231PS  64(R13), Y12, Y1
+	VFMADD231PS  64(R13)(R8*1), Y12, Y5
+	VPMOVSXBD    18(R10)(R12*1), Y12
+	VCVTDQ2PS    Y12, Y12
+	VMULPS       Y10, Y12, Y12
+	VFMADD231PS  64(R13), Y12, Y2
+	VFMADD231PS  64(R13)(R8*1), Y12, Y6
+	VPMOVSXBD    18(R11)(R12*1), Y12
+	VCVTDQ2PS    Y12, Y12
+	VMULPS       Y11, Y12, Y12
+	VFMADD231PS  64(R13), Y12, Y3
+	VFMADD231PS  64(R13)(R8*1), Y12, Y7
+	VPMOVSXBD    26(DX)(R12*1), Y12
+	VCVTDQ2PS    Y12, Y12
+	VMULPS       Y8, Y12, Y12
+	VFMADD231PS  96(R13), Y12, Y0
+	VFMADD231PS  96(R13)(R8*1), Y12, Y4
+	VPMOVSXBD    26(R9)(R12*1), Y8
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       Y9, Y8, Y8
+	VFMADD231PS  96(R13), Y8, Y1
+	VFMADD231PS  96(R13)(R8*1), Y8, Y5
+	VPMOVSXBD    26(R10)(R12*1), Y8
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       Y10, Y8, Y8
+	VFMADD231PS  96(R13), Y8, Y2
+	VFMADD231PS  96(R13)(R8*1), Y8, Y6
+	VPMOVSXBD    26(R11)(R12*1), Y8
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       Y11, Y8, Y8
+	VFMADD231PS  96(R13), Y8, Y3
+	VFMADD231PS  96(R13)(R8*1), Y8, Y7
+	PREFETCHT0   (BX)(R12*4)
+	PREFETCHT0   64(BX)(R12*4)
+	PREFETCHT0   128(BX)(R12*4)
+	ADDQ         $0x80, R13
+	ADDQ         $0x22, R12
+	CMPQ         R12, SI
+	JL           blocks
+	VHADDPS      Y1, Y0, Y0
+	VHADDPS      Y3, Y2, Y1
+	VHADDPS      Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X1
+	VMOVUPS      X1, (AX)
+	VHADDPS      Y5, Y4, Y0
+	VHADDPS      Y7, Y6, Y1
+	VHADDPS      Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X1
+	VMOVUPS      X1, 128(AX)
+	ADDQ         $0x10, AX
+	LEAQ         (BX)(SI*4), BX
+	LEAQ         (DX)(SI*4), DX
+	SUBQ         $0x04, DI
+	JG           keys
+	VZEROUPPER
+	RET
+
+// func weighAVX2Q8_0_2(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
+TEXT ·weighAVX2Q8_0_2(SB), NOSPLIT, $0-56
+	MOVQ   o+0(FP), AX
+	MOVQ   p+8(FP), CX
+	MOVQ   f+16(FP), DX
+	MOVQ   v+24(FP), BX
+	MOVQ   next+32(FP), SI
+	MOVQ   dim+40(FP), DI
+	MOVQ   n+48(FP), R8
+	SUBQ   BX, SI
+	MOVQ   DI, R10
+	SHLQ   $0x02, R10
+	MOVQ   DI, R9
+	SHRQ   $0x05, R9
+	IMUL3Q $0x22, R9, R9
+
+chunk32:
+	CMPQ         DI, $0x20
+	JL           after32
+	VBROADCASTSS (DX), Y3
+	VMULPS       (AX), Y3, Y0
+	VMULPS       32(AX), Y3, Y1
+	VMULPS       64(AX), Y3, Y2
+	VMULPS       96(AX), Y3, Y3
+	LEAQ         (AX)(R10*1), R11
+	VBROADCASTSS 4(DX), Y7
+	VMULPS       (R11), Y7, Y4
+	VMULPS       32(R11), Y7, Y5
+	VMULPS       64(R11), Y7, Y6
+	VMULPS       96(R11), Y7, Y7
+	MOVQ         CX, R11
+	MOVQ         BX, R12
+	MOVQ         R8, R13
+
+values32:
+	VBROADCASTSS (R11), Y8
+	VBROADCASTSS 128(R11), Y9
+	VPBROADCASTW (R12), X10
+	VCVTPH2PS    X10, Y10
+	VPMOVSXBD    2(R12), Y11
+	VCVTDQ2PS    Y11, Y11
+	VMULPS       Y10, Y11, Y11
+	VFMADD231PS  Y8, Y11, Y0
+	VFMADD231PS  Y9, Y11, Y4
+	VPMOVSXBD    10(R12), Y11
+	VCVTDQ2PS    Y11, Y11
+	VMULPS       Y10, Y11, Y11
+	VFMADD231PS  Y8, Y11, Y1
+	VFMADD231PS  Y9, Y11, Y5
+	VPMOVSXBD    18(R12), Y11
+	VCVTDQ2PS    Y11, Y11
+	VMULPS       Y10, Y11, Y11
+	VFMADD231PS  Y8, Y11, Y2
+	VFMADD231PS  Y9, Y11, Y6
+	VPMOVSXBD    26(R12), Y11
+	VCVTDQ2PS    Y11, Y11
+	VMULPS       Y10, Y11, Y11
+	VFMADD231PS  Y8, Y11, Y3
+	VFMADD231PS  Y9, Y11, Y7
+	PREFETCHT0   (R12)(SI*1)
+	ADDQ         $0x04, R11
+	ADDQ         R9, R12
+	DECQ         R13
+	JNZ          values32
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, 32(AX)
+	VMOVUPS      Y2, 64(AX)
+	VMOVUPS      Y3, 96(AX)
+	LEAQ         (AX)(R10*1), R11
+	VMOVUPS      Y4, (R11)
+	VMOVUPS      Y5, 32(R11)
+	VMOVUPS      Y6, 64(R11)
+	VMOVUPS      Y7, 96(R11)
+	ADDQ         $+128, AX
+	ADDQ         $+34, BX
+	SUBQ         $0x20, DI
+	JMP          chunk32
+
+after32:
+	VZEROUPPER
+	RET
+
+// func scoresAVX2F16_1(s *float32, q *float32, k *byte, next *byte, dim int, n int)
+// Requires: AVX, CMOV, F16C, FMA3, MMX+
+TEXT ·scoresAVX2F16_1(SB), NOSPLIT, $0-48
+	MOVQ s+0(FP), AX
+	MOVQ q+8(FP), CX
+	MOVQ k+16(FP), DX
+	MOVQ next+24(FP), BX
+	MOVQ dim+32(FP), SI
+	MOVQ n+40(FP), DI
+	ADDQ SI, SI
+	LEAQ (SI)(SI*1), R8
+	LEAQ (CX)(R8*1), CX
+	ADDQ SI, DX
+	LEAQ (BX)(SI*4), BX
+
+keys:
+	LEAQ    (DX)(SI*1), R8
+	CMPQ    DI, $+1
+	CMOVQLE DX, R8
+	LEAQ    (R8)(SI*1), R9
+	CMPQ    DI, $+2
+	CMOVQLE R8, R9
+	LEAQ    (R9)(SI*1), R10
+	CMPQ    DI, $+3
+	CMOVQLE R9, R10
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	MOVQ    SI, R11
+	NEGQ    R11
+
+dims:
+	VCVTPH2PS    (DX)(R11*1), Y4
+	VCVTPH2PS    (R8)(R11*1), Y5
+	VCVTPH2PS    (R9)(R11*1), Y6
+	VCVTPH2PS    (R10)(R11*1), Y7
+	VMOVUPS      (CX)(R11*2), Y8
+	VFMADD231PS  Y4, Y8, Y0
+	VFMADD231PS  Y5, Y8, Y1
+	VFMADD231PS  Y6, Y8, Y2
+	VFMADD231PS  Y7, Y8, Y3
+	PREFETCHT0   (BX)(R11*4)
+	ADDQ         $0x10, R11
+	JNZ          dims
+	VHADDPS      Y1, Y0, Y0
+	VHADDPS      Y3, Y2, Y1
+	VHADDPS      Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X1
+	VMOVUPS      X1, (AX)
+	ADDQ         $0x10, AX
+	LEAQ         (BX)(SI*4), BX
+	LEAQ         (DX)(SI*4), DX
+	SUBQ         $0x04, DI
+	JG           keys
+	VZEROUPPER
+	RET
+
+// func weighAVX2F16_1(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
+// Requires: AVX, F16C, FMA3, MMX+
+TEXT ·weighAVX2F16_1(SB), NOSPLIT, $0-56
+	MOVQ o+0(FP), AX
+	MOVQ p+8(FP), CX
+	MOVQ f+16(FP), DX
+	MOVQ v+24(FP), BX
+	MOVQ next+32(FP), SI
+	MOVQ dim+40(FP), DI
+	MOVQ n+48(FP), R8
+	SUBQ BX, SI
+	MOVQ DI, R9
+	SHLQ $0x02, R9
+	SHRQ $0x01, R9
+
+chunk32:
+	CMPQ         DI, $0x20
+	JL           after32
+	VBROADCASTSS (DX), Y3
+	VMULPS       (AX), Y3, Y0
+	VMULPS       32(AX), Y3, Y1
+	VMULPS       64(AX), Y3, Y2
+	VMULPS       96(AX), Y3, Y3
+	MOVQ         CX, R10
+	MOVQ         BX, R11
+	MOVQ         R8, R12
+
+values32:
+	VBROADCASTSS (R10), Y4
+	VCVTPH2PS    (R11), Y5
+	VFMADD231PS  Y4, Y5, Y0
+	VCVTPH2PS    16(R11), Y5
+	VFMADD231PS  Y4, Y5, Y1
+	VCVTPH2PS    32(R11), Y5
+	VFMADD231PS  Y4, Y5, Y2
+	VCVTPH2PS    48(R11), Y5
+	VFMADD231PS  Y4, Y5, Y3
+	PREFETCHT0   (R11)(SI*1)
+	ADDQ         $0x04, R10
+	ADDQ         R9, R11
+	DECQ         R12
+	JNZ          values32
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, 32(AX)
+	VMOVUPS      Y2, 64(AX)
+	VMOVUPS      Y3, 96(AX)
+	ADDQ         $+128, AX
+	ADDQ         $+64, BX
+	SUBQ         $0x20, DI
+	JMP          chunk32
+
+after32:
+chunk16:
+	CMPQ         DI, $0x10
+	JL           after16
+	VBROADCASTSS (DX), Y1
+	VMULPS       (AX), Y1, Y0
+	VMULPS       32(AX), Y1, Y1
+	MOVQ         CX, R10
+	MOVQ         BX, R11
+	MOVQ         R8, R12
+
+values16:
+	VBROADCASTSS (R10), Y2
+	VCVTPH2PS    (R11), Y3
+	VFMADD231PS  Y2, Y3, Y0
+	VCVTPH2PS    16(R11), Y3
+	VFMADD231PS  Y2, Y3, Y1
+	PREFETCHT0   (R11)(SI*1)
+	ADDQ         $0x04, R10
+	ADDQ         R9, R11
+	DECQ         R12
+	JNZ          values16
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+32, BX
+	SUBQ         $0x10, DI
+	JMP          chunk16
+
+after16:
+	VZEROUPPER
+	RET
+
+// func scoresAVX2BF16_1(s *float32, q *float32, k *byte, next *byte, dim int, n int)
+// Requires: AVX, AVX2, CMOV, FMA3, MMX+
+TEXT ·scoresAVX2BF16_1(SB), NOSPLIT, $0-48
+	MOVQ s+0(FP), AX
+	MOVQ q+8(FP), CX
+	MOVQ k+16(FP), DX
+	MOVQ next+24(FP), BX
+	MOVQ dim+32(FP), SI
+	MOVQ n+40(FP), DI
+	ADDQ SI, SI
+	LEAQ (SI)(SI*1), R8
+	LEAQ (CX)(R8*1), CX
+	ADDQ SI, DX
+	LEAQ (BX)(SI*4), BX
+
+keys:
+	LEAQ    (DX)(SI*1), R8
+	CMPQ    DI, $+1
+	CMOVQLE DX, R8
+	LEAQ    (R8)(SI*1), R9
+	CMPQ    DI, $+2
+	CMOVQLE R8, R9
+	LEAQ    (R9)(SI*1), R10
+	CMPQ    DI, $+3
+	CMOVQLE R9, R10
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	MOVQ    SI, R11
+	NEGQ    R11
+
+dims:
+	VPMOVZXWD    (DX)(R11*1), Y4
+	VPSLLD       $0x10, Y4, Y4
+	VPMOVZXWD    (R8)(R11*1), Y5
+	VPSLLD       $0x10, Y5, Y5
+	VPMOVZXWD    (R9)(R11*1), Y6
+	VPSLLD       $0x10, Y6, Y6
+	VPMOVZXWD    (R10)(R11*1), Y7
+	VPSLLD       $0x10, Y7, Y7
+	VMOVUPS      (CX)(R11*2), Y8
+	VFMADD231PS  Y4, Y8, Y0
+	VFMADD231PS  Y5, Y8, Y1
+	VFMADD231PS  Y6, Y8, Y2
+	VFMADD231PS  Y7, Y8, Y3
+	PREFETCHT0   (BX)(R11*4)
+	ADDQ         $0x10, R11
+	JNZ          dims
+	VHADDPS      Y1, Y0, Y0
+	VHADDPS      Y3, Y2, Y1
+	VHADDPS      Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X1
+	VMOVUPS      X1, (AX)
+	ADDQ         $0x10, AX
+	LEAQ         (BX)(SI*4), BX
+	LEAQ         (DX)(SI*4), DX
+	SUBQ         $0x04, DI
+	JG           keys
+	VZEROUPPER
+	RET
+
+// func weighAVX2BF16_1(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
+// Requires: AVX, AVX2, FMA3, MMX+
+TEXT ·weighAVX2BF16_1(SB), NOSPLIT, $0-56
+	MOVQ o+0(FP), AX
+	MOVQ p+8(FP), CX
+	MOVQ f+16(FP), DX
+	MOVQ v+24(FP), BX
+	MOVQ next+32(FP), SI
+	MOVQ dim+40(FP), DI
+	MOVQ n+48(FP), R8
+	SUBQ BX, SI
+	MOVQ DI, R9
+	SHLQ $0x02, R9
+	SHRQ $0x01, R9
+
+chunk32:
+	CMPQ         DI, $0x20
+	JL           after32
+	VBROADCASTSS (DX), Y3
+	VMULPS       (AX), Y3, Y0
+	VMULPS       32(AX), Y3, Y1
+	VMULPS       64(AX), Y3, Y2
+	VMULPS       96(AX), Y3, Y3
+	MOVQ         CX, R10
+	MOVQ         BX, R11
+	MOVQ         R8, R12
+
+values32:
+	VBROADCASTSS (R10), Y4
+	VPMOVZXWD    (R11), Y5
+	VPSLLD       $0x10, Y5, Y5
+	VFMADD231PS  Y4, Y5, Y0
+	VPMOVZXWD    16(R11), Y5
+	VPSLLD       $0x10, Y5, Y5
+	VFMADD231PS  Y4, Y5, Y1
+	VPMOVZXWD    32(R11), Y5
+	VPSLLD       $0x10, Y5, Y5
+	VFMADD231PS  Y4, Y5, Y2
+	VPMOVZXWD    48(R11), Y5
+	VPSLLD       $0x10, Y5, Y5
+	VFMADD231PS  Y4, Y5, Y3
+	PREFETCHT0   (R11)(SI*1)
+	ADDQ         $0x04, R10
+	ADDQ         R9, R11
+	DECQ         R12
+	JNZ          values32
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, 32(AX)
+	VMOVUPS      Y2, 64(AX)
+	VMOVUPS      Y3, 96(AX)
+	ADDQ         $+128, AX
+	ADDQ         $+64, BX
+	SUBQ         $0x20, DI
+	JMP          chunk32
+
+after32:
+chunk16:
+	CMPQ         DI, $0x10
+	JL           after16
+	VBROADCASTSS (DX), Y1
+	VMULPS       (AX), Y1, Y0
+	VMULPS       32(AX), Y1, Y1
+	MOVQ         CX, R10
+	MOVQ         BX, R11
+	MOVQ         R8, R12
+
+values16:
+	VBROADCASTSS (R10), Y2
+	VPMOVZXWD    (R11), Y3
+	VPSLLD       $0x10, Y3, Y3
+	VFMADD231PS  Y2, Y3, Y0
+	VPMOVZXWD    16(R11), Y3
+	VPSLLD       $0x10, Y3, Y3
+	VFMADD231PS  Y2, Y3, Y1
+	PREFETCHT0   (R11)(SI*1)
+	ADDQ         $0x04, R10
+	ADDQ         R9, R11
+	DECQ         R12
+	JNZ          values16
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, 32(AX)
+	ADDQ         $+64, AX
+	ADDQ         $+32, BX
+	SUBQ         $0x10, DI
+	JMP          chunk16
+
+after16:
+	VZEROUPPER
+	RET
+
 // func scoresAVX2F32_1(s *float32, q *float32, k *byte, next *byte, dim int, n int)
 // Requires: AVX, CMOV, FMA3, MMX+
 TEXT ·scoresAVX2F32_1(SB), NOSPLIT, $0-48
@@ -970,6 +1633,198 @@ values16:
 	JMP          chunk16
 
 after16:
+	VZEROUPPER
+	RET
+
+// func scoresAVX2Q8_0_1(s *float32, q *float32, k *byte, next *byte, dim int, n int)
+// Requires: AVX, AVX2, CMOV, F16C, FMA3, MMX+
+TEXT ·scoresAVX2Q8_0_1(SB), NOSPLIT, $0-48
+	MOVQ   s+0(FP), AX
+	MOVQ   q+8(FP), CX
+	MOVQ   k+16(FP), DX
+	MOVQ   next+24(FP), BX
+	MOVQ   dim+32(FP), SI
+	MOVQ   n+40(FP), DI
+	MOVQ   SI, R8
+	SHLQ   $0x02, R8
+	SHRQ   $0x05, SI
+	IMUL3Q $0x22, SI, SI
+
+keys:
+	LEAQ    (DX)(SI*1), R8
+	CMPQ    DI, $+1
+	CMOVQLE DX, R8
+	LEAQ    (R8)(SI*1), R9
+	CMPQ    DI, $+2
+	CMOVQLE R8, R9
+	LEAQ    (R9)(SI*1), R10
+	CMPQ    DI, $+3
+	CMOVQLE R9, R10
+	VXORPS  Y0, Y0, Y0
+	VXORPS  Y1, Y1, Y1
+	VXORPS  Y2, Y2, Y2
+	VXORPS  Y3, Y3, Y3
+	XORQ    R11, R11
+	MOVQ    CX, R12
+
+blocks:
+	VPBROADCASTW (DX)(R11*1), X4
+	VCVTPH2PS    X4, Y4
+	VPBROADCASTW (R8)(R11*1), X5
+	VCVTPH2PS    X5, Y5
+	VPBROADCASTW (R9)(R11*1), X6
+	VCVTPH2PS    X6, Y6
+	VPBROADCASTW (R10)(R11*1), X7
+	VCVTPH2PS    X7, Y7
+	VPMOVSXBD    2(DX)(R11*1), Y8
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       Y4, Y8, Y8
+	VFMADD231PS  (R12), Y8, Y0
+	VPMOVSXBD    2(R8)(R11*1), Y8
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       Y5, Y8, Y8
+	VFMADD231PS  (R12), Y8, Y1
+	VPMOVSXBD    2(R9)(R11*1), Y8
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       Y6, Y8, Y8
+	VFMADD231PS  (R12), Y8, Y2
+	VPMOVSXBD    2(R10)(R11*1), Y8
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       Y7, Y8, Y8
+	VFMADD231PS  (R12), Y8, Y3
+	VPMOVSXBD    10(DX)(R11*1), Y8
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       Y4, Y8, Y8
+	VFMADD231PS  32(R12), Y8, Y0
+	VPMOVSXBD    10(R8)(R11*1), Y8
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       Y5, Y8, Y8
+	VFMADD231PS  32(R12), Y8, Y1
+	VPMOVSXBD    10(R9)(R11*1), Y8
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       Y6, Y8, Y8
+	VFMADD231PS  32(R12), Y8, Y2
+	VPMOVSXBD    10(R10)(R11*1), Y8
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       Y7, Y8, Y8
+	VFMADD231PS  32(R12), Y8, Y3
+	VPMOVSXBD    18(DX)(R11*1), Y8
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       Y4, Y8, Y8
+	VFMADD231PS  64(R12), Y8, Y0
+	VPMOVSXBD    18(R8)(R11*1), Y8
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       Y5, Y8, Y8
+	VFMADD231PS  64(R12), Y8, Y1
+	VPMOVSXBD    18(R9)(R11*1), Y8
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       Y6, Y8, Y8
+	VFMADD231PS  64(R12), Y8, Y2
+	VPMOVSXBD    18(R10)(R11*1), Y8
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       Y7, Y8, Y8
+	VFMADD231PS  64(R12), Y8, Y3
+	VPMOVSXBD    26(DX)(R11*1), Y8
+	VCVTDQ2PS    Y8, Y8
+	VMULPS       Y4, Y8, Y8
+	VFMADD231PS  96(R12), Y8, Y0
+	VPMOVSXBD    26(R8)(R11*1), Y4
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y5, Y4, Y4
+	VFMADD231PS  96(R12), Y4, Y1
+	VPMOVSXBD    26(R9)(R11*1), Y4
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y6, Y4, Y4
+	VFMADD231PS  96(R12), Y4, Y2
+	VPMOVSXBD    26(R10)(R11*1), Y4
+	VCVTDQ2PS    Y4, Y4
+	VMULPS       Y7, Y4, Y4
+	VFMADD231PS  96(R12), Y4, Y3
+	PREFETCHT0   (BX)(R11*4)
+	PREFETCHT0   64(BX)(R11*4)
+	PREFETCHT0   128(BX)(R11*4)
+	ADDQ         $0x80, R12
+	ADDQ         $0x22, R11
+	CMPQ         R11, SI
+	JL           blocks
+	VHADDPS      Y1, Y0, Y0
+	VHADDPS      Y3, Y2, Y1
+	VHADDPS      Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X1
+	VMOVUPS      X1, (AX)
+	ADDQ         $0x10, AX
+	LEAQ         (BX)(SI*4), BX
+	LEAQ         (DX)(SI*4), DX
+	SUBQ         $0x04, DI
+	JG           keys
+	VZEROUPPER
+	RET
+
+// func weighAVX2Q8_0_1(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
+TEXT ·weighAVX2Q8_0_1(SB), NOSPLIT, $0-56
+	MOVQ   o+0(FP), AX
+	MOVQ   p+8(FP), CX
+	MOVQ   f+16(FP), DX
+	MOVQ   v+24(FP), BX
+	MOVQ   next+32(FP), SI
+	MOVQ   dim+40(FP), DI
+	MOVQ   n+48(FP), R8
+	SUBQ   BX, SI
+	MOVQ   DI, R9
+	SHLQ   $0x02, R9
+	MOVQ   DI, R9
+	SHRQ   $0x05, R9
+	IMUL3Q $0x22, R9, R9
+
+chunk32:
+	CMPQ         DI, $0x20
+	JL           after32
+	VBROADCASTSS (DX), Y3
+	VMULPS       (AX), Y3, Y0
+	VMULPS       32(AX), Y3, Y1
+	VMULPS       64(AX), Y3, Y2
+	VMULPS       96(AX), Y3, Y3
+	MOVQ         CX, R10
+	MOVQ         BX, R11
+	MOVQ         R8, R12
+
+values32:
+	VBROADCASTSS (R10), Y4
+	VPBROADCASTW (R11), X5
+	VCVTPH2PS    X5, Y5
+	VPMOVSXBD    2(R11), Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y5, Y6, Y6
+	VFMADD231PS  Y4, Y6, Y0
+	VPMOVSXBD    10(R11), Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y5, Y6, Y6
+	VFMADD231PS  Y4, Y6, Y1
+	VPMOVSXBD    18(R11), Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y5, Y6, Y6
+	VFMADD231PS  Y4, Y6, Y2
+	VPMOVSXBD    26(R11), Y6
+	VCVTDQ2PS    Y6, Y6
+	VMULPS       Y5, Y6, Y6
+	VFMADD231PS  Y4, Y6, Y3
+	PREFETCHT0   (R11)(SI*1)
+	ADDQ         $0x04, R10
+	ADDQ         R9, R11
+	DECQ         R12
+	JNZ          values32
+	VMOVUPS      Y0, (AX)
+	VMOVUPS      Y1, 32(AX)
+	VMOVUPS      Y2, 64(AX)
+	VMOVUPS      Y3, 96(AX)
+	ADDQ         $+128, AX
+	ADDQ         $+34, BX
+	SUBQ         $0x20, DI
+	JMP          chunk32
+
+after32:
 	VZEROUPPER
 	RET
 
@@ -1892,9 +2747,9 @@ after16:
 	VZEROUPPER
 	RET
 
-// func scoresAVX512F16_2(s *float32, q *float32, k *byte, next *byte, dim int, n int)
+// func scoresAVX512BF16_4(s *float32, q *float32, k *byte, next *byte, dim int, n int)
 // Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·scoresAVX512F16_2(SB), NOSPLIT, $0-48
+TEXT ·scoresAVX512BF16_4(SB), NOSPLIT, $0-48
 	MOVQ    s+0(FP), AX
 	MOVQ    q+8(FP), CX
 	MOVQ    k+16(FP), DX
@@ -1904,21 +2759,23 @@ TEXT ·scoresAVX512F16_2(SB), NOSPLIT, $0-48
 	ADDQ    SI, SI
 	LEAQ    (SI)(SI*1), R8
 	LEAQ    (CX)(R8*1), CX
-	LEAQ    (CX)(R8*1), R8
+	LEAQ    (CX)(R8*1), R9
+	LEAQ    (R9)(R8*1), R10
+	LEAQ    (R10)(R8*1), R8
 	ADDQ    SI, DX
 	LEAQ    (BX)(SI*4), BX
 	VMOVUPS attnConst<>+256(SB), Z0
 
 keys:
-	LEAQ    (DX)(SI*1), R9
+	LEAQ    (DX)(SI*1), R11
 	CMPQ    DI, $+1
-	CMOVQLE DX, R9
-	LEAQ    (R9)(SI*1), R10
+	CMOVQLE DX, R11
+	LEAQ    (R11)(SI*1), R12
 	CMPQ    DI, $+2
-	CMOVQLE R9, R10
-	LEAQ    (R10)(SI*1), R11
+	CMOVQLE R11, R12
+	LEAQ    (R12)(SI*1), R13
 	CMPQ    DI, $+3
-	CMOVQLE R10, R11
+	CMOVQLE R12, R13
 	VPXORD  Z1, Z1, Z1
 	VPXORD  Z2, Z2, Z2
 	VPXORD  Z3, Z3, Z3
@@ -1927,58 +2784,110 @@ keys:
 	VPXORD  Z6, Z6, Z6
 	VPXORD  Z7, Z7, Z7
 	VPXORD  Z8, Z8, Z8
-	MOVQ    SI, R12
-	NEGQ    R12
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	VPXORD  Z14, Z14, Z14
+	VPXORD  Z15, Z15, Z15
+	VPXORD  Z16, Z16, Z16
+	MOVQ    SI, R14
+	NEGQ    R14
 
 dims:
-	VCVTPH2PS   (DX)(R12*1), Z9
-	VCVTPH2PS   (R9)(R12*1), Z10
-	VCVTPH2PS   (R10)(R12*1), Z11
-	VCVTPH2PS   (R11)(R12*1), Z12
-	VMOVUPS     (CX)(R12*2), Z13
-	VFMADD231PS Z9, Z13, Z1
-	VFMADD231PS Z10, Z13, Z2
-	VFMADD231PS Z11, Z13, Z3
-	VFMADD231PS Z12, Z13, Z4
-	VMOVUPS     (R8)(R12*2), Z13
-	VFMADD231PS Z9, Z13, Z5
-	VFMADD231PS Z10, Z13, Z6
-	VFMADD231PS Z11, Z13, Z7
-	VFMADD231PS Z12, Z13, Z8
-	PREFETCHT0  (BX)(R12*4)
-	PREFETCHT0  64(BX)(R12*4)
-	ADDQ        $0x20, R12
+	VPMOVZXWD   (DX)(R14*1), Z17
+	VPSLLD      $0x10, Z17, Z17
+	VPMOVZXWD   (R11)(R14*1), Z18
+	VPSLLD      $0x10, Z18, Z18
+	VPMOVZXWD   (R12)(R14*1), Z19
+	VPSLLD      $0x10, Z19, Z19
+	VPMOVZXWD   (R13)(R14*1), Z20
+	VPSLLD      $0x10, Z20, Z20
+	VMOVUPS     (CX)(R14*2), Z21
+	VFMADD231PS Z17, Z21, Z1
+	VFMADD231PS Z18, Z21, Z2
+	VFMADD231PS Z19, Z21, Z3
+	VFMADD231PS Z20, Z21, Z4
+	VMOVUPS     (R9)(R14*2), Z21
+	VFMADD231PS Z17, Z21, Z5
+	VFMADD231PS Z18, Z21, Z6
+	VFMADD231PS Z19, Z21, Z7
+	VFMADD231PS Z20, Z21, Z8
+	VMOVUPS     (R10)(R14*2), Z21
+	VFMADD231PS Z17, Z21, Z9
+	VFMADD231PS Z18, Z21, Z10
+	VFMADD231PS Z19, Z21, Z11
+	VFMADD231PS Z20, Z21, Z12
+	VMOVUPS     (R8)(R14*2), Z21
+	VFMADD231PS Z17, Z21, Z13
+	VFMADD231PS Z18, Z21, Z14
+	VFMADD231PS Z19, Z21, Z15
+	VFMADD231PS Z20, Z21, Z16
+	PREFETCHT0  (BX)(R14*4)
+	PREFETCHT0  64(BX)(R14*4)
+	ADDQ        $0x20, R14
 	JNZ         dims
-	VSHUFF32X4  $0x44, Z2, Z1, Z9
-	VSHUFF32X4  $0xee, Z2, Z1, Z10
-	VADDPS      Z9, Z10, Z9
-	VSHUFF32X4  $0x44, Z4, Z3, Z11
-	VSHUFF32X4  $0xee, Z4, Z3, Z12
-	VADDPS      Z11, Z12, Z11
-	VSHUFF32X4  $0x88, Z11, Z9, Z10
-	VSHUFF32X4  $0xdd, Z11, Z9, Z12
-	VADDPS      Z10, Z12, Z9
-	VPERMILPS   $0x4e, Z9, Z10
-	VADDPS      Z9, Z10, Z9
-	VPERMILPS   $0xb1, Z9, Z10
-	VADDPS      Z9, Z10, Z9
-	VPERMPS     Z9, Z0, Z9
-	VMOVUPS     X9, (AX)
-	VSHUFF32X4  $0x44, Z6, Z5, Z9
-	VSHUFF32X4  $0xee, Z6, Z5, Z10
-	VADDPS      Z9, Z10, Z9
-	VSHUFF32X4  $0x44, Z8, Z7, Z11
-	VSHUFF32X4  $0xee, Z8, Z7, Z12
-	VADDPS      Z11, Z12, Z11
-	VSHUFF32X4  $0x88, Z11, Z9, Z10
-	VSHUFF32X4  $0xdd, Z11, Z9, Z12
-	VADDPS      Z10, Z12, Z9
-	VPERMILPS   $0x4e, Z9, Z10
-	VADDPS      Z9, Z10, Z9
-	VPERMILPS   $0xb1, Z9, Z10
-	VADDPS      Z9, Z10, Z9
-	VPERMPS     Z9, Z0, Z9
-	VMOVUPS     X9, 128(AX)
+	VSHUFF32X4  $0x44, Z2, Z1, Z17
+	VSHUFF32X4  $0xee, Z2, Z1, Z18
+	VADDPS      Z17, Z18, Z17
+	VSHUFF32X4  $0x44, Z4, Z3, Z19
+	VSHUFF32X4  $0xee, Z4, Z3, Z20
+	VADDPS      Z19, Z20, Z19
+	VSHUFF32X4  $0x88, Z19, Z17, Z18
+	VSHUFF32X4  $0xdd, Z19, Z17, Z20
+	VADDPS      Z18, Z20, Z17
+	VPERMILPS   $0x4e, Z17, Z18
+	VADDPS      Z17, Z18, Z17
+	VPERMILPS   $0xb1, Z17, Z18
+	VADDPS      Z17, Z18, Z17
+	VPERMPS     Z17, Z0, Z17
+	VMOVUPS     X17, (AX)
+	VSHUFF32X4  $0x44, Z6, Z5, Z17
+	VSHUFF32X4  $0xee, Z6, Z5, Z18
+	VADDPS      Z17, Z18, Z17
+	VSHUFF32X4  $0x44, Z8, Z7, Z19
+	VSHUFF32X4  $0xee, Z8, Z7, Z20
+	VADDPS      Z19, Z20, Z19
+	VSHUFF32X4  $0x88, Z19, Z17, Z18
+	VSHUFF32X4  $0xdd, Z19, Z17, Z20
+	VADDPS      Z18, Z20, Z17
+	VPERMILPS   $0x4e, Z17, Z18
+	VADDPS      Z17, Z18, Z17
+	VPERMILPS   $0xb1, Z17, Z18
+	VADDPS      Z17, Z18, Z17
+	VPERMPS     Z17, Z0, Z17
+	VMOVUPS     X17, 128(AX)
+	VSHUFF32X4  $0x44, Z10, Z9, Z17
+	VSHUFF32X4  $0xee, Z10, Z9, Z18
+	VADDPS      Z17, Z18, Z17
+	VSHUFF32X4  $0x44, Z12, Z11, Z19
+	VSHUFF32X4  $0xee, Z12, Z11, Z20
+	VADDPS      Z19, Z20, Z19
+	VSHUFF32X4  $0x88, Z19, Z17, Z18
+	VSHUFF32X4  $0xdd, Z19, Z17, Z20
+	VADDPS      Z18, Z20, Z17
+	VPERMILPS   $0x4e, Z17, Z18
+	VADDPS      Z17, Z18, Z17
+	VPERMILPS   $0xb1, Z17, Z18
+	VADDPS      Z17, Z18, Z17
+	VPERMPS     Z17, Z0, Z17
+	VMOVUPS     X17, 256(AX)
+	VSHUFF32X4  $0x44, Z14, Z13, Z17
+	VSHUFF32X4  $0xee, Z14, Z13, Z18
+	VADDPS      Z17, Z18, Z17
+	VSHUFF32X4  $0x44, Z16, Z15, Z19
+	VSHUFF32X4  $0xee, Z16, Z15, Z20
+	VADDPS      Z19, Z20, Z19
+	VSHUFF32X4  $0x88, Z19, Z17, Z18
+	VSHUFF32X4  $0xdd, Z19, Z17, Z20
+	VADDPS      Z18, Z20, Z17
+	VPERMILPS   $0x4e, Z17, Z18
+	VADDPS      Z17, Z18, Z17
+	VPERMILPS   $0xb1, Z17, Z18
+	VADDPS      Z17, Z18, Z17
+	VPERMPS     Z17, Z0, Z17
+	VMOVUPS     X17, 384(AX)
 	ADDQ        $0x10, AX
 	LEAQ        (BX)(SI*4), BX
 	LEAQ        (DX)(SI*4), DX
@@ -1987,9 +2896,9 @@ dims:
 	VZEROUPPER
 	RET
 
-// func weighAVX512F16_2(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
+// func weighAVX512BF16_4(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
 // Requires: AVX, AVX512F, MMX+
-TEXT ·weighAVX512F16_2(SB), NOSPLIT, $0-56
+TEXT ·weighAVX512BF16_4(SB), NOSPLIT, $0-56
 	MOVQ o+0(FP), AX
 	MOVQ p+8(FP), CX
 	MOVQ f+16(FP), DX
@@ -2017,25 +2926,51 @@ chunk64:
 	VMULPS       64(R11), Z7, Z5
 	VMULPS       128(R11), Z7, Z6
 	VMULPS       192(R11), Z7, Z7
+	LEAQ         (R11)(R10*1), R11
+	VBROADCASTSS 8(DX), Z11
+	VMULPS       (R11), Z11, Z8
+	VMULPS       64(R11), Z11, Z9
+	VMULPS       128(R11), Z11, Z10
+	VMULPS       192(R11), Z11, Z11
+	LEAQ         (R11)(R10*1), R11
+	VBROADCASTSS 12(DX), Z15
+	VMULPS       (R11), Z15, Z12
+	VMULPS       64(R11), Z15, Z13
+	VMULPS       128(R11), Z15, Z14
+	VMULPS       192(R11), Z15, Z15
 	MOVQ         CX, R11
 	MOVQ         BX, R12
 	MOVQ         R8, R13
 
 values64:
-	VBROADCASTSS (R11), Z8
-	VBROADCASTSS 128(R11), Z9
-	VCVTPH2PS    (R12), Z10
-	VFMADD231PS  Z8, Z10, Z0
-	VFMADD231PS  Z9, Z10, Z4
-	VCVTPH2PS    32(R12), Z10
-	VFMADD231PS  Z8, Z10, Z1
-	VFMADD231PS  Z9, Z10, Z5
-	VCVTPH2PS    64(R12), Z10
-	VFMADD231PS  Z8, Z10, Z2
-	VFMADD231PS  Z9, Z10, Z6
-	VCVTPH2PS    96(R12), Z10
-	VFMADD231PS  Z8, Z10, Z3
-	VFMADD231PS  Z9, Z10, Z7
+	VBROADCASTSS (R11), Z16
+	VBROADCASTSS 128(R11), Z17
+	VBROADCASTSS 256(R11), Z18
+	VBROADCASTSS 384(R11), Z19
+	VPMOVZXWD    (R12), Z20
+	VPSLLD       $0x10, Z20, Z20
+	VFMADD231PS  Z16, Z20, Z0
+	VFMADD231PS  Z17, Z20, Z4
+	VFMADD231PS  Z18, Z20, Z8
+	VFMADD231PS  Z19, Z20, Z12
+	VPMOVZXWD    32(R12), Z20
+	VPSLLD       $0x10, Z20, Z20
+	VFMADD231PS  Z16, Z20, Z1
+	VFMADD231PS  Z17, Z20, Z5
+	VFMADD231PS  Z18, Z20, Z9
+	VFMADD231PS  Z19, Z20, Z13
+	VPMOVZXWD    64(R12), Z20
+	VPSLLD       $0x10, Z20, Z20
+	VFMADD231PS  Z16, Z20, Z2
+	VFMADD231PS  Z17, Z20, Z6
+	VFMADD231PS  Z18, Z20, Z10
+	VFMADD231PS  Z19, Z20, Z14
+	VPMOVZXWD    96(R12), Z20
+	VPSLLD       $0x10, Z20, Z20
+	VFMADD231PS  Z16, Z20, Z3
+	VFMADD231PS  Z17, Z20, Z7
+	VFMADD231PS  Z18, Z20, Z11
+	VFMADD231PS  Z19, Z20, Z15
 	PREFETCHT0   (R12)(SI*1)
 	PREFETCHT0   64(R12)(SI*1)
 	ADDQ         $0x04, R11
@@ -2051,6 +2986,16 @@ values64:
 	VMOVUPS      Z5, 64(R11)
 	VMOVUPS      Z6, 128(R11)
 	VMOVUPS      Z7, 192(R11)
+	LEAQ         (R11)(R10*1), R11
+	VMOVUPS      Z8, (R11)
+	VMOVUPS      Z9, 64(R11)
+	VMOVUPS      Z10, 128(R11)
+	VMOVUPS      Z11, 192(R11)
+	LEAQ         (R11)(R10*1), R11
+	VMOVUPS      Z12, (R11)
+	VMOVUPS      Z13, 64(R11)
+	VMOVUPS      Z14, 128(R11)
+	VMOVUPS      Z15, 192(R11)
 	ADDQ         $+256, AX
 	ADDQ         $+128, BX
 	SUBQ         $0x40, DI
@@ -2065,16 +3010,27 @@ chunk16:
 	LEAQ         (AX)(R10*1), R11
 	VBROADCASTSS 4(DX), Z1
 	VMULPS       (R11), Z1, Z1
+	LEAQ         (R11)(R10*1), R11
+	VBROADCASTSS 8(DX), Z2
+	VMULPS       (R11), Z2, Z2
+	LEAQ         (R11)(R10*1), R11
+	VBROADCASTSS 12(DX), Z3
+	VMULPS       (R11), Z3, Z3
 	MOVQ         CX, R11
 	MOVQ         BX, R12
 	MOVQ         R8, R13
 
 values16:
-	VBROADCASTSS (R11), Z2
-	VBROADCASTSS 128(R11), Z3
-	VCVTPH2PS    (R12), Z4
-	VFMADD231PS  Z2, Z4, Z0
-	VFMADD231PS  Z3, Z4, Z1
+	VBROADCASTSS (R11), Z4
+	VBROADCASTSS 128(R11), Z5
+	VBROADCASTSS 256(R11), Z6
+	VBROADCASTSS 384(R11), Z7
+	VPMOVZXWD    (R12), Z8
+	VPSLLD       $0x10, Z8, Z8
+	VFMADD231PS  Z4, Z8, Z0
+	VFMADD231PS  Z5, Z8, Z1
+	VFMADD231PS  Z6, Z8, Z2
+	VFMADD231PS  Z7, Z8, Z3
 	PREFETCHT0   (R12)(SI*1)
 	ADDQ         $0x04, R11
 	ADDQ         R9, R12
@@ -2083,157 +3039,10 @@ values16:
 	VMOVUPS      Z0, (AX)
 	LEAQ         (AX)(R10*1), R11
 	VMOVUPS      Z1, (R11)
-	ADDQ         $+64, AX
-	ADDQ         $+32, BX
-	SUBQ         $0x10, DI
-	JMP          chunk16
-
-after16:
-	VZEROUPPER
-	RET
-
-// func scoresAVX512F16_1(s *float32, q *float32, k *byte, next *byte, dim int, n int)
-// Requires: AVX, AVX512F, CMOV, MMX+
-TEXT ·scoresAVX512F16_1(SB), NOSPLIT, $0-48
-	MOVQ    s+0(FP), AX
-	MOVQ    q+8(FP), CX
-	MOVQ    k+16(FP), DX
-	MOVQ    next+24(FP), BX
-	MOVQ    dim+32(FP), SI
-	MOVQ    n+40(FP), DI
-	ADDQ    SI, SI
-	LEAQ    (SI)(SI*1), R8
-	LEAQ    (CX)(R8*1), CX
-	ADDQ    SI, DX
-	LEAQ    (BX)(SI*4), BX
-	VMOVUPS attnConst<>+256(SB), Z0
-
-keys:
-	LEAQ    (DX)(SI*1), R8
-	CMPQ    DI, $+1
-	CMOVQLE DX, R8
-	LEAQ    (R8)(SI*1), R9
-	CMPQ    DI, $+2
-	CMOVQLE R8, R9
-	LEAQ    (R9)(SI*1), R10
-	CMPQ    DI, $+3
-	CMOVQLE R9, R10
-	VPXORD  Z1, Z1, Z1
-	VPXORD  Z2, Z2, Z2
-	VPXORD  Z3, Z3, Z3
-	VPXORD  Z4, Z4, Z4
-	MOVQ    SI, R11
-	NEGQ    R11
-
-dims:
-	VCVTPH2PS   (DX)(R11*1), Z5
-	VCVTPH2PS   (R8)(R11*1), Z6
-	VCVTPH2PS   (R9)(R11*1), Z7
-	VCVTPH2PS   (R10)(R11*1), Z8
-	VMOVUPS     (CX)(R11*2), Z9
-	VFMADD231PS Z5, Z9, Z1
-	VFMADD231PS Z6, Z9, Z2
-	VFMADD231PS Z7, Z9, Z3
-	VFMADD231PS Z8, Z9, Z4
-	PREFETCHT0  (BX)(R11*4)
-	PREFETCHT0  64(BX)(R11*4)
-	ADDQ        $0x20, R11
-	JNZ         dims
-	VSHUFF32X4  $0x44, Z2, Z1, Z5
-	VSHUFF32X4  $0xee, Z2, Z1, Z6
-	VADDPS      Z5, Z6, Z5
-	VSHUFF32X4  $0x44, Z4, Z3, Z7
-	VSHUFF32X4  $0xee, Z4, Z3, Z8
-	VADDPS      Z7, Z8, Z7
-	VSHUFF32X4  $0x88, Z7, Z5, Z6
-	VSHUFF32X4  $0xdd, Z7, Z5, Z8
-	VADDPS      Z6, Z8, Z5
-	VPERMILPS   $0x4e, Z5, Z6
-	VADDPS      Z5, Z6, Z5
-	VPERMILPS   $0xb1, Z5, Z6
-	VADDPS      Z5, Z6, Z5
-	VPERMPS     Z5, Z0, Z5
-	VMOVUPS     X5, (AX)
-	ADDQ        $0x10, AX
-	LEAQ        (BX)(SI*4), BX
-	LEAQ        (DX)(SI*4), DX
-	SUBQ        $0x04, DI
-	JG          keys
-	VZEROUPPER
-	RET
-
-// func weighAVX512F16_1(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
-// Requires: AVX, AVX512F, MMX+
-TEXT ·weighAVX512F16_1(SB), NOSPLIT, $0-56
-	MOVQ o+0(FP), AX
-	MOVQ p+8(FP), CX
-	MOVQ f+16(FP), DX
-	MOVQ v+24(FP), BX
-	MOVQ next+32(FP), SI
-	MOVQ dim+40(FP), DI
-	MOVQ n+48(FP), R8
-	SUBQ BX, SI
-	MOVQ DI, R9
-	SHLQ $0x02, R9
-	SHRQ $0x01, R9
-
-chunk64:
-	CMPQ         DI, $0x40
-	JL           after64
-	VBROADCASTSS (DX), Z3
-	VMULPS       (AX), Z3, Z0
-	VMULPS       64(AX), Z3, Z1
-	VMULPS       128(AX), Z3, Z2
-	VMULPS       192(AX), Z3, Z3
-	MOVQ         CX, R10
-	MOVQ         BX, R11
-	MOVQ         R8, R12
-
-values64:
-	VBROADCASTSS (R10), Z4
-	VCVTPH2PS    (R11), Z5
-	VFMADD231PS  Z4, Z5, Z0
-	VCVTPH2PS    32(R11), Z5
-	VFMADD231PS  Z4, Z5, Z1
-	VCVTPH2PS    64(R11), Z5
-	VFMADD231PS  Z4, Z5, Z2
-	VCVTPH2PS    96(R11), Z5
-	VFMADD231PS  Z4, Z5, Z3
-	PREFETCHT0   (R11)(SI*1)
-	PREFETCHT0   64(R11)(SI*1)
-	ADDQ         $0x04, R10
-	ADDQ         R9, R11
-	DECQ         R12
-	JNZ          values64
-	VMOVUPS      Z0, (AX)
-	VMOVUPS      Z1, 64(AX)
-	VMOVUPS      Z2, 128(AX)
-	VMOVUPS      Z3, 192(AX)
-	ADDQ         $+256, AX
-	ADDQ         $+128, BX
-	SUBQ         $0x40, DI
-	JMP          chunk64
-
-after64:
-chunk16:
-	CMPQ         DI, $0x10
-	JL           after16
-	VBROADCASTSS (DX), Z0
-	VMULPS       (AX), Z0, Z0
-	MOVQ         CX, R10
-	MOVQ         BX, R11
-	MOVQ         R8, R12
-
-values16:
-	VBROADCASTSS (R10), Z1
-	VCVTPH2PS    (R11), Z2
-	VFMADD231PS  Z1, Z2, Z0
-	PREFETCHT0   (R11)(SI*1)
-	ADDQ         $0x04, R10
-	ADDQ         R9, R11
-	DECQ         R12
-	JNZ          values16
-	VMOVUPS      Z0, (AX)
+	LEAQ         (R11)(R10*1), R11
+	VMOVUPS      Z2, (R11)
+	LEAQ         (R11)(R10*1), R11
+	VMOVUPS      Z3, (R11)
 	ADDQ         $+64, AX
 	ADDQ         $+32, BX
 	SUBQ         $0x10, DI
@@ -2542,6 +3351,791 @@ after16:
 	VZEROUPPER
 	RET
 
+// func scoresAVX512Q8_0_4(s *float32, q *float32, k *byte, next *byte, dim int, n int)
+// Requires: AVX, AVX2, AVX512F, CMOV, MMX+
+TEXT ·scoresAVX512Q8_0_4(SB), NOSPLIT, $0-48
+	MOVQ    s+0(FP), AX
+	MOVQ    q+8(FP), CX
+	MOVQ    k+16(FP), DX
+	MOVQ    next+24(FP), BX
+	MOVQ    dim+32(FP), SI
+	MOVQ    n+40(FP), DI
+	MOVQ    SI, R8
+	SHLQ    $0x02, R8
+	SHRQ    $0x05, SI
+	IMUL3Q  $0x22, SI, SI
+	VMOVUPS attnConst<>+256(SB), Z0
+
+keys:
+	LEAQ    (DX)(SI*1), R9
+	CMPQ    DI, $+1
+	CMOVQLE DX, R9
+	LEAQ    (R9)(SI*1), R10
+	CMPQ    DI, $+2
+	CMOVQLE R9, R10
+	LEAQ    (R10)(SI*1), R11
+	CMPQ    DI, $+3
+	CMOVQLE R10, R11
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	VPXORD  Z9, Z9, Z9
+	VPXORD  Z10, Z10, Z10
+	VPXORD  Z11, Z11, Z11
+	VPXORD  Z12, Z12, Z12
+	VPXORD  Z13, Z13, Z13
+	VPXORD  Z14, Z14, Z14
+	VPXORD  Z15, Z15, Z15
+	VPXORD  Z16, Z16, Z16
+	XORQ    R12, R12
+	MOVQ    CX, R13
+
+blocks:
+	VPBROADCASTW (DX)(R12*1), Y17
+	VCVTPH2PS    Y17, Z17
+	VPBROADCASTW (R9)(R12*1), Y18
+	VCVTPH2PS    Y18, Z18
+	VPBROADCASTW (R10)(R12*1), Y19
+	VCVTPH2PS    Y19, Z19
+	VPBROADCASTW (R11)(R12*1), Y20
+	VCVTPH2PS    Y20, Z20
+	LEAQ         (R13)(R8*2), R14
+	VPMOVSXBD    2(DX)(R12*1), Z21
+	VCVTDQ2PS    Z21, Z21
+	VMULPS       Z17, Z21, Z21
+	VPMOVSXBD    2(R9)(R12*1), Z22
+	VCVTDQ2PS    Z22, Z22
+	VMULPS       Z18, Z22, Z22
+	VPMOVSXBD    2(R10)(R12*1), Z23
+	VCVTDQ2PS    Z23, Z23
+	VMULPS       Z19, Z23, Z23
+	VPMOVSXBD    2(R11)(R12*1), Z24
+	VCVTDQ2PS    Z24, Z24
+	VMULPS       Z20, Z24, Z24
+	VMOVUPS      (R13), Z25
+	VFMADD231PS  Z21, Z25, Z1
+	VFMADD231PS  Z22, Z25, Z2
+	VFMADD231PS  Z23, Z25, Z3
+	VFMADD231PS  Z24, Z25, Z4
+	VMOVUPS      (R13)(R8*1), Z25
+	VFMADD231PS  Z21, Z25, Z5
+	VFMADD231PS  Z22, Z25, Z6
+	VFMADD231PS  Z23, Z25, Z7
+	VFMADD231PS  Z24, Z25, Z8
+	VMOVUPS      (R14), Z25
+	VFMADD231PS  Z21, Z25, Z9
+	VFMADD231PS  Z22, Z25, Z10
+	VFMADD231PS  Z23, Z25, Z11
+	VFMADD231PS  Z24, Z25, Z12
+	VMOVUPS      (R14)(R8*1), Z25
+	VFMADD231PS  Z21, Z25, Z13
+	VFMADD231PS  Z22, Z25, Z14
+	VFMADD231PS  Z23, Z25, Z15
+	VFMADD231PS  Z24, Z25, Z16
+	VPMOVSXBD    18(DX)(R12*1), Z21
+	VCVTDQ2PS    Z21, Z21
+	VMULPS       Z17, Z21, Z21
+	VPMOVSXBD    18(R9)(R12*1), Z17
+	VCVTDQ2PS    Z17, Z17
+	VMULPS       Z18, Z17, Z17
+	VPMOVSXBD    18(R10)(R12*1), Z18
+	VCVTDQ2PS    Z18, Z18
+	VMULPS       Z19, Z18, Z18
+	VPMOVSXBD    18(R11)(R12*1), Z19
+	VCVTDQ2PS    Z19, Z19
+	VMULPS       Z20, Z19, Z19
+	VMOVUPS      64(R13), Z20
+	VFMADD231PS  Z21, Z20, Z1
+	VFMADD231PS  Z17, Z20, Z2
+	VFMADD231PS  Z18, Z20, Z3
+	VFMADD231PS  Z19, Z20, Z4
+	VMOVUPS      64(R13)(R8*1), Z20
+	VFMADD231PS  Z21, Z20, Z5
+	VFMADD231PS  Z17, Z20, Z6
+	VFMADD231PS  Z18, Z20, Z7
+	VFMADD231PS  Z19, Z20, Z8
+	VMOVUPS      64(R14), Z20
+	VFMADD231PS  Z21, Z20, Z9
+	VFMADD231PS  Z17, Z20, Z10
+	VFMADD231PS  Z18, Z20, Z11
+	VFMADD231PS  Z19, Z20, Z12
+	VMOVUPS      64(R14)(R8*1), Z20
+	VFMADD231PS  Z21, Z20, Z13
+	VFMADD231PS  Z17, Z20, Z14
+	VFMADD231PS  Z18, Z20, Z15
+	VFMADD231PS  Z19, Z20, Z16
+	PREFETCHT0   (BX)(R12*4)
+	PREFETCHT0   64(BX)(R12*4)
+	PREFETCHT0   128(BX)(R12*4)
+	ADDQ         $0x80, R13
+	ADDQ         $0x22, R12
+	CMPQ         R12, SI
+	JL           blocks
+	VSHUFF32X4   $0x44, Z2, Z1, Z17
+	VSHUFF32X4   $0xee, Z2, Z1, Z18
+	VADDPS       Z17, Z18, Z17
+	VSHUFF32X4   $0x44, Z4, Z3, Z19
+	VSHUFF32X4   $0xee, Z4, Z3, Z20
+	VADDPS       Z19, Z20, Z19
+	VSHUFF32X4   $0x88, Z19, Z17, Z18
+	VSHUFF32X4   $0xdd, Z19, Z17, Z20
+	VADDPS       Z18, Z20, Z17
+	VPERMILPS    $0x4e, Z17, Z18
+	VADDPS       Z17, Z18, Z17
+	VPERMILPS    $0xb1, Z17, Z18
+	VADDPS       Z17, Z18, Z17
+	VPERMPS      Z17, Z0, Z17
+	VMOVUPS      X17, (AX)
+	VSHUFF32X4   $0x44, Z6, Z5, Z17
+	VSHUFF32X4   $0xee, Z6, Z5, Z18
+	VADDPS       Z17, Z18, Z17
+	VSHUFF32X4   $0x44, Z8, Z7, Z19
+	VSHUFF32X4   $0xee, Z8, Z7, Z20
+	VADDPS       Z19, Z20, Z19
+	VSHUFF32X4   $0x88, Z19, Z17, Z18
+	VSHUFF32X4   $0xdd, Z19, Z17, Z20
+	VADDPS       Z18, Z20, Z17
+	VPERMILPS    $0x4e, Z17, Z18
+	VADDPS       Z17, Z18, Z17
+	VPERMILPS    $0xb1, Z17, Z18
+	VADDPS       Z17, Z18, Z17
+	VPERMPS      Z17, Z0, Z17
+	VMOVUPS      X17, 128(AX)
+	VSHUFF32X4   $0x44, Z10, Z9, Z17
+	VSHUFF32X4   $0xee, Z10, Z9, Z18
+	VADDPS       Z17, Z18, Z17
+	VSHUFF32X4   $0x44, Z12, Z11, Z19
+	VSHUFF32X4   $0xee, Z12, Z11, Z20
+	VADDPS       Z19, Z20, Z19
+	VSHUFF32X4   $0x88, Z19, Z17, Z18
+	VSHUFF32X4   $0xdd, Z19, Z17, Z20
+	VADDPS       Z18, Z20, Z17
+	VPERMILPS    $0x4e, Z17, Z18
+	VADDPS       Z17, Z18, Z17
+	VPERMILPS    $0xb1, Z17, Z18
+	VADDPS       Z17, Z18, Z17
+	VPERMPS      Z17, Z0, Z17
+	VMOVUPS      X17, 256(AX)
+	VSHUFF32X4   $0x44, Z14, Z13, Z17
+	VSHUFF32X4   $0xee, Z14, Z13, Z18
+	VADDPS       Z17, Z18, Z17
+	VSHUFF32X4   $0x44, Z16, Z15, Z19
+	VSHUFF32X4   $0xee, Z16, Z15, Z20
+	VADDPS       Z19, Z20, Z19
+	VSHUFF32X4   $0x88, Z19, Z17, Z18
+	VSHUFF32X4   $0xdd, Z19, Z17, Z20
+	VADDPS       Z18, Z20, Z17
+	VPERMILPS    $0x4e, Z17, Z18
+	VADDPS       Z17, Z18, Z17
+	VPERMILPS    $0xb1, Z17, Z18
+	VADDPS       Z17, Z18, Z17
+	VPERMPS      Z17, Z0, Z17
+	VMOVUPS      X17, 384(AX)
+	ADDQ         $0x10, AX
+	LEAQ         (BX)(SI*4), BX
+	LEAQ         (DX)(SI*4), DX
+	SUBQ         $0x04, DI
+	JG           keys
+	VZEROUPPER
+	RET
+
+// func weighAVX512Q8_0_4(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
+// Requires: AVX, AVX2, AVX512F, MMX+
+TEXT ·weighAVX512Q8_0_4(SB), NOSPLIT, $0-56
+	MOVQ   o+0(FP), AX
+	MOVQ   p+8(FP), CX
+	MOVQ   f+16(FP), DX
+	MOVQ   v+24(FP), BX
+	MOVQ   next+32(FP), SI
+	MOVQ   dim+40(FP), DI
+	MOVQ   n+48(FP), R8
+	SUBQ   BX, SI
+	MOVQ   DI, R10
+	SHLQ   $0x02, R10
+	MOVQ   DI, R9
+	SHRQ   $0x05, R9
+	IMUL3Q $0x22, R9, R9
+
+chunk64:
+	CMPQ         DI, $0x40
+	JL           after64
+	VBROADCASTSS (DX), Z3
+	VMULPS       (AX), Z3, Z0
+	VMULPS       64(AX), Z3, Z1
+	VMULPS       128(AX), Z3, Z2
+	VMULPS       192(AX), Z3, Z3
+	LEAQ         (AX)(R10*1), R11
+	VBROADCASTSS 4(DX), Z7
+	VMULPS       (R11), Z7, Z4
+	VMULPS       64(R11), Z7, Z5
+	VMULPS       128(R11), Z7, Z6
+	VMULPS       192(R11), Z7, Z7
+	LEAQ         (R11)(R10*1), R11
+	VBROADCASTSS 8(DX), Z11
+	VMULPS       (R11), Z11, Z8
+	VMULPS       64(R11), Z11, Z9
+	VMULPS       128(R11), Z11, Z10
+	VMULPS       192(R11), Z11, Z11
+	LEAQ         (R11)(R10*1), R11
+	VBROADCASTSS 12(DX), Z15
+	VMULPS       (R11), Z15, Z12
+	VMULPS       64(R11), Z15, Z13
+	VMULPS       128(R11), Z15, Z14
+	VMULPS       192(R11), Z15, Z15
+	MOVQ         CX, R11
+	MOVQ         BX, R12
+	MOVQ         R8, R13
+
+values64:
+	VBROADCASTSS (R11), Z16
+	VBROADCASTSS 128(R11), Z17
+	VBROADCASTSS 256(R11), Z18
+	VBROADCASTSS 384(R11), Z19
+	VPBROADCASTW (R12), Y20
+	VCVTPH2PS    Y20, Z20
+	VPMOVSXBD    2(R12), Z21
+	VCVTDQ2PS    Z21, Z21
+	VMULPS       Z20, Z21, Z21
+	VFMADD231PS  Z16, Z21, Z0
+	VFMADD231PS  Z17, Z21, Z4
+	VFMADD231PS  Z18, Z21, Z8
+	VFMADD231PS  Z19, Z21, Z12
+	VPMOVSXBD    18(R12), Z21
+	VCVTDQ2PS    Z21, Z21
+	VMULPS       Z20, Z21, Z21
+	VFMADD231PS  Z16, Z21, Z1
+	VFMADD231PS  Z17, Z21, Z5
+	VFMADD231PS  Z18, Z21, Z9
+	VFMADD231PS  Z19, Z21, Z13
+	PREFETCHT0   (R12)(SI*1)
+	VPBROADCASTW 34(R12), Y20
+	VCVTPH2PS    Y20, Z20
+	VPMOVSXBD    36(R12), Z21
+	VCVTDQ2PS    Z21, Z21
+	VMULPS       Z20, Z21, Z21
+	VFMADD231PS  Z16, Z21, Z2
+	VFMADD231PS  Z17, Z21, Z6
+	VFMADD231PS  Z18, Z21, Z10
+	VFMADD231PS  Z19, Z21, Z14
+	VPMOVSXBD    52(R12), Z21
+	VCVTDQ2PS    Z21, Z21
+	VMULPS       Z20, Z21, Z21
+	VFMADD231PS  Z16, Z21, Z3
+	VFMADD231PS  Z17, Z21, Z7
+	VFMADD231PS  Z18, Z21, Z11
+	VFMADD231PS  Z19, Z21, Z15
+	PREFETCHT0   34(R12)(SI*1)
+	ADDQ         $0x04, R11
+	ADDQ         R9, R12
+	DECQ         R13
+	JNZ          values64
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	VMOVUPS      Z2, 128(AX)
+	VMOVUPS      Z3, 192(AX)
+	LEAQ         (AX)(R10*1), R11
+	VMOVUPS      Z4, (R11)
+	VMOVUPS      Z5, 64(R11)
+	VMOVUPS      Z6, 128(R11)
+	VMOVUPS      Z7, 192(R11)
+	LEAQ         (R11)(R10*1), R11
+	VMOVUPS      Z8, (R11)
+	VMOVUPS      Z9, 64(R11)
+	VMOVUPS      Z10, 128(R11)
+	VMOVUPS      Z11, 192(R11)
+	LEAQ         (R11)(R10*1), R11
+	VMOVUPS      Z12, (R11)
+	VMOVUPS      Z13, 64(R11)
+	VMOVUPS      Z14, 128(R11)
+	VMOVUPS      Z15, 192(R11)
+	ADDQ         $+256, AX
+	ADDQ         $+68, BX
+	SUBQ         $0x40, DI
+	JMP          chunk64
+
+after64:
+chunk32:
+	CMPQ         DI, $0x20
+	JL           after32
+	VBROADCASTSS (DX), Z1
+	VMULPS       (AX), Z1, Z0
+	VMULPS       64(AX), Z1, Z1
+	LEAQ         (AX)(R10*1), R11
+	VBROADCASTSS 4(DX), Z3
+	VMULPS       (R11), Z3, Z2
+	VMULPS       64(R11), Z3, Z3
+	LEAQ         (R11)(R10*1), R11
+	VBROADCASTSS 8(DX), Z5
+	VMULPS       (R11), Z5, Z4
+	VMULPS       64(R11), Z5, Z5
+	LEAQ         (R11)(R10*1), R11
+	VBROADCASTSS 12(DX), Z7
+	VMULPS       (R11), Z7, Z6
+	VMULPS       64(R11), Z7, Z7
+	MOVQ         CX, R11
+	MOVQ         BX, R12
+	MOVQ         R8, R13
+
+values32:
+	VBROADCASTSS (R11), Z8
+	VBROADCASTSS 128(R11), Z9
+	VBROADCASTSS 256(R11), Z10
+	VBROADCASTSS 384(R11), Z11
+	VPBROADCASTW (R12), Y12
+	VCVTPH2PS    Y12, Z12
+	VPMOVSXBD    2(R12), Z13
+	VCVTDQ2PS    Z13, Z13
+	VMULPS       Z12, Z13, Z13
+	VFMADD231PS  Z8, Z13, Z0
+	VFMADD231PS  Z9, Z13, Z2
+	VFMADD231PS  Z10, Z13, Z4
+	VFMADD231PS  Z11, Z13, Z6
+	VPMOVSXBD    18(R12), Z13
+	VCVTDQ2PS    Z13, Z13
+	VMULPS       Z12, Z13, Z13
+	VFMADD231PS  Z8, Z13, Z1
+	VFMADD231PS  Z9, Z13, Z3
+	VFMADD231PS  Z10, Z13, Z5
+	VFMADD231PS  Z11, Z13, Z7
+	PREFETCHT0   (R12)(SI*1)
+	ADDQ         $0x04, R11
+	ADDQ         R9, R12
+	DECQ         R13
+	JNZ          values32
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	LEAQ         (AX)(R10*1), R11
+	VMOVUPS      Z2, (R11)
+	VMOVUPS      Z3, 64(R11)
+	LEAQ         (R11)(R10*1), R11
+	VMOVUPS      Z4, (R11)
+	VMOVUPS      Z5, 64(R11)
+	LEAQ         (R11)(R10*1), R11
+	VMOVUPS      Z6, (R11)
+	VMOVUPS      Z7, 64(R11)
+	ADDQ         $+128, AX
+	ADDQ         $+34, BX
+	SUBQ         $0x20, DI
+	JMP          chunk32
+
+after32:
+	VZEROUPPER
+	RET
+
+// func scoresAVX512F16_2(s *float32, q *float32, k *byte, next *byte, dim int, n int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·scoresAVX512F16_2(SB), NOSPLIT, $0-48
+	MOVQ    s+0(FP), AX
+	MOVQ    q+8(FP), CX
+	MOVQ    k+16(FP), DX
+	MOVQ    next+24(FP), BX
+	MOVQ    dim+32(FP), SI
+	MOVQ    n+40(FP), DI
+	ADDQ    SI, SI
+	LEAQ    (SI)(SI*1), R8
+	LEAQ    (CX)(R8*1), CX
+	LEAQ    (CX)(R8*1), R8
+	ADDQ    SI, DX
+	LEAQ    (BX)(SI*4), BX
+	VMOVUPS attnConst<>+256(SB), Z0
+
+keys:
+	LEAQ    (DX)(SI*1), R9
+	CMPQ    DI, $+1
+	CMOVQLE DX, R9
+	LEAQ    (R9)(SI*1), R10
+	CMPQ    DI, $+2
+	CMOVQLE R9, R10
+	LEAQ    (R10)(SI*1), R11
+	CMPQ    DI, $+3
+	CMOVQLE R10, R11
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	MOVQ    SI, R12
+	NEGQ    R12
+
+dims:
+	VCVTPH2PS   (DX)(R12*1), Z9
+	VCVTPH2PS   (R9)(R12*1), Z10
+	VCVTPH2PS   (R10)(R12*1), Z11
+	VCVTPH2PS   (R11)(R12*1), Z12
+	VMOVUPS     (CX)(R12*2), Z13
+	VFMADD231PS Z9, Z13, Z1
+	VFMADD231PS Z10, Z13, Z2
+	VFMADD231PS Z11, Z13, Z3
+	VFMADD231PS Z12, Z13, Z4
+	VMOVUPS     (R8)(R12*2), Z13
+	VFMADD231PS Z9, Z13, Z5
+	VFMADD231PS Z10, Z13, Z6
+	VFMADD231PS Z11, Z13, Z7
+	VFMADD231PS Z12, Z13, Z8
+	PREFETCHT0  (BX)(R12*4)
+	PREFETCHT0  64(BX)(R12*4)
+	ADDQ        $0x20, R12
+	JNZ         dims
+	VSHUFF32X4  $0x44, Z2, Z1, Z9
+	VSHUFF32X4  $0xee, Z2, Z1, Z10
+	VADDPS      Z9, Z10, Z9
+	VSHUFF32X4  $0x44, Z4, Z3, Z11
+	VSHUFF32X4  $0xee, Z4, Z3, Z12
+	VADDPS      Z11, Z12, Z11
+	VSHUFF32X4  $0x88, Z11, Z9, Z10
+	VSHUFF32X4  $0xdd, Z11, Z9, Z12
+	VADDPS      Z10, Z12, Z9
+	VPERMILPS   $0x4e, Z9, Z10
+	VADDPS      Z9, Z10, Z9
+	VPERMILPS   $0xb1, Z9, Z10
+	VADDPS      Z9, Z10, Z9
+	VPERMPS     Z9, Z0, Z9
+	VMOVUPS     X9, (AX)
+	VSHUFF32X4  $0x44, Z6, Z5, Z9
+	VSHUFF32X4  $0xee, Z6, Z5, Z10
+	VADDPS      Z9, Z10, Z9
+	VSHUFF32X4  $0x44, Z8, Z7, Z11
+	VSHUFF32X4  $0xee, Z8, Z7, Z12
+	VADDPS      Z11, Z12, Z11
+	VSHUFF32X4  $0x88, Z11, Z9, Z10
+	VSHUFF32X4  $0xdd, Z11, Z9, Z12
+	VADDPS      Z10, Z12, Z9
+	VPERMILPS   $0x4e, Z9, Z10
+	VADDPS      Z9, Z10, Z9
+	VPERMILPS   $0xb1, Z9, Z10
+	VADDPS      Z9, Z10, Z9
+	VPERMPS     Z9, Z0, Z9
+	VMOVUPS     X9, 128(AX)
+	ADDQ        $0x10, AX
+	LEAQ        (BX)(SI*4), BX
+	LEAQ        (DX)(SI*4), DX
+	SUBQ        $0x04, DI
+	JG          keys
+	VZEROUPPER
+	RET
+
+// func weighAVX512F16_2(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·weighAVX512F16_2(SB), NOSPLIT, $0-56
+	MOVQ o+0(FP), AX
+	MOVQ p+8(FP), CX
+	MOVQ f+16(FP), DX
+	MOVQ v+24(FP), BX
+	MOVQ next+32(FP), SI
+	MOVQ dim+40(FP), DI
+	MOVQ n+48(FP), R8
+	SUBQ BX, SI
+	MOVQ DI, R10
+	SHLQ $0x02, R10
+	MOVQ R10, R9
+	SHRQ $0x01, R9
+
+chunk64:
+	CMPQ         DI, $0x40
+	JL           after64
+	VBROADCASTSS (DX), Z3
+	VMULPS       (AX), Z3, Z0
+	VMULPS       64(AX), Z3, Z1
+	VMULPS       128(AX), Z3, Z2
+	VMULPS       192(AX), Z3, Z3
+	LEAQ         (AX)(R10*1), R11
+	VBROADCASTSS 4(DX), Z7
+	VMULPS       (R11), Z7, Z4
+	VMULPS       64(R11), Z7, Z5
+	VMULPS       128(R11), Z7, Z6
+	VMULPS       192(R11), Z7, Z7
+	MOVQ         CX, R11
+	MOVQ         BX, R12
+	MOVQ         R8, R13
+
+values64:
+	VBROADCASTSS (R11), Z8
+	VBROADCASTSS 128(R11), Z9
+	VCVTPH2PS    (R12), Z10
+	VFMADD231PS  Z8, Z10, Z0
+	VFMADD231PS  Z9, Z10, Z4
+	VCVTPH2PS    32(R12), Z10
+	VFMADD231PS  Z8, Z10, Z1
+	VFMADD231PS  Z9, Z10, Z5
+	VCVTPH2PS    64(R12), Z10
+	VFMADD231PS  Z8, Z10, Z2
+	VFMADD231PS  Z9, Z10, Z6
+	VCVTPH2PS    96(R12), Z10
+	VFMADD231PS  Z8, Z10, Z3
+	VFMADD231PS  Z9, Z10, Z7
+	PREFETCHT0   (R12)(SI*1)
+	PREFETCHT0   64(R12)(SI*1)
+	ADDQ         $0x04, R11
+	ADDQ         R9, R12
+	DECQ         R13
+	JNZ          values64
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	VMOVUPS      Z2, 128(AX)
+	VMOVUPS      Z3, 192(AX)
+	LEAQ         (AX)(R10*1), R11
+	VMOVUPS      Z4, (R11)
+	VMOVUPS      Z5, 64(R11)
+	VMOVUPS      Z6, 128(R11)
+	VMOVUPS      Z7, 192(R11)
+	ADDQ         $+256, AX
+	ADDQ         $+128, BX
+	SUBQ         $0x40, DI
+	JMP          chunk64
+
+after64:
+chunk16:
+	CMPQ         DI, $0x10
+	JL           after16
+	VBROADCASTSS (DX), Z0
+	VMULPS       (AX), Z0, Z0
+	LEAQ         (AX)(R10*1), R11
+	VBROADCASTSS 4(DX), Z1
+	VMULPS       (R11), Z1, Z1
+	MOVQ         CX, R11
+	MOVQ         BX, R12
+	MOVQ         R8, R13
+
+values16:
+	VBROADCASTSS (R11), Z2
+	VBROADCASTSS 128(R11), Z3
+	VCVTPH2PS    (R12), Z4
+	VFMADD231PS  Z2, Z4, Z0
+	VFMADD231PS  Z3, Z4, Z1
+	PREFETCHT0   (R12)(SI*1)
+	ADDQ         $0x04, R11
+	ADDQ         R9, R12
+	DECQ         R13
+	JNZ          values16
+	VMOVUPS      Z0, (AX)
+	LEAQ         (AX)(R10*1), R11
+	VMOVUPS      Z1, (R11)
+	ADDQ         $+64, AX
+	ADDQ         $+32, BX
+	SUBQ         $0x10, DI
+	JMP          chunk16
+
+after16:
+	VZEROUPPER
+	RET
+
+// func scoresAVX512BF16_2(s *float32, q *float32, k *byte, next *byte, dim int, n int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·scoresAVX512BF16_2(SB), NOSPLIT, $0-48
+	MOVQ    s+0(FP), AX
+	MOVQ    q+8(FP), CX
+	MOVQ    k+16(FP), DX
+	MOVQ    next+24(FP), BX
+	MOVQ    dim+32(FP), SI
+	MOVQ    n+40(FP), DI
+	ADDQ    SI, SI
+	LEAQ    (SI)(SI*1), R8
+	LEAQ    (CX)(R8*1), CX
+	LEAQ    (CX)(R8*1), R8
+	ADDQ    SI, DX
+	LEAQ    (BX)(SI*4), BX
+	VMOVUPS attnConst<>+256(SB), Z0
+
+keys:
+	LEAQ    (DX)(SI*1), R9
+	CMPQ    DI, $+1
+	CMOVQLE DX, R9
+	LEAQ    (R9)(SI*1), R10
+	CMPQ    DI, $+2
+	CMOVQLE R9, R10
+	LEAQ    (R10)(SI*1), R11
+	CMPQ    DI, $+3
+	CMOVQLE R10, R11
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	MOVQ    SI, R12
+	NEGQ    R12
+
+dims:
+	VPMOVZXWD   (DX)(R12*1), Z9
+	VPSLLD      $0x10, Z9, Z9
+	VPMOVZXWD   (R9)(R12*1), Z10
+	VPSLLD      $0x10, Z10, Z10
+	VPMOVZXWD   (R10)(R12*1), Z11
+	VPSLLD      $0x10, Z11, Z11
+	VPMOVZXWD   (R11)(R12*1), Z12
+	VPSLLD      $0x10, Z12, Z12
+	VMOVUPS     (CX)(R12*2), Z13
+	VFMADD231PS Z9, Z13, Z1
+	VFMADD231PS Z10, Z13, Z2
+	VFMADD231PS Z11, Z13, Z3
+	VFMADD231PS Z12, Z13, Z4
+	VMOVUPS     (R8)(R12*2), Z13
+	VFMADD231PS Z9, Z13, Z5
+	VFMADD231PS Z10, Z13, Z6
+	VFMADD231PS Z11, Z13, Z7
+	VFMADD231PS Z12, Z13, Z8
+	PREFETCHT0  (BX)(R12*4)
+	PREFETCHT0  64(BX)(R12*4)
+	ADDQ        $0x20, R12
+	JNZ         dims
+	VSHUFF32X4  $0x44, Z2, Z1, Z9
+	VSHUFF32X4  $0xee, Z2, Z1, Z10
+	VADDPS      Z9, Z10, Z9
+	VSHUFF32X4  $0x44, Z4, Z3, Z11
+	VSHUFF32X4  $0xee, Z4, Z3, Z12
+	VADDPS      Z11, Z12, Z11
+	VSHUFF32X4  $0x88, Z11, Z9, Z10
+	VSHUFF32X4  $0xdd, Z11, Z9, Z12
+	VADDPS      Z10, Z12, Z9
+	VPERMILPS   $0x4e, Z9, Z10
+	VADDPS      Z9, Z10, Z9
+	VPERMILPS   $0xb1, Z9, Z10
+	VADDPS      Z9, Z10, Z9
+	VPERMPS     Z9, Z0, Z9
+	VMOVUPS     X9, (AX)
+	VSHUFF32X4  $0x44, Z6, Z5, Z9
+	VSHUFF32X4  $0xee, Z6, Z5, Z10
+	VADDPS      Z9, Z10, Z9
+	VSHUFF32X4  $0x44, Z8, Z7, Z11
+	VSHUFF32X4  $0xee, Z8, Z7, Z12
+	VADDPS      Z11, Z12, Z11
+	VSHUFF32X4  $0x88, Z11, Z9, Z10
+	VSHUFF32X4  $0xdd, Z11, Z9, Z12
+	VADDPS      Z10, Z12, Z9
+	VPERMILPS   $0x4e, Z9, Z10
+	VADDPS      Z9, Z10, Z9
+	VPERMILPS   $0xb1, Z9, Z10
+	VADDPS      Z9, Z10, Z9
+	VPERMPS     Z9, Z0, Z9
+	VMOVUPS     X9, 128(AX)
+	ADDQ        $0x10, AX
+	LEAQ        (BX)(SI*4), BX
+	LEAQ        (DX)(SI*4), DX
+	SUBQ        $0x04, DI
+	JG          keys
+	VZEROUPPER
+	RET
+
+// func weighAVX512BF16_2(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·weighAVX512BF16_2(SB), NOSPLIT, $0-56
+	MOVQ o+0(FP), AX
+	MOVQ p+8(FP), CX
+	MOVQ f+16(FP), DX
+	MOVQ v+24(FP), BX
+	MOVQ next+32(FP), SI
+	MOVQ dim+40(FP), DI
+	MOVQ n+48(FP), R8
+	SUBQ BX, SI
+	MOVQ DI, R10
+	SHLQ $0x02, R10
+	MOVQ R10, R9
+	SHRQ $0x01, R9
+
+chunk64:
+	CMPQ         DI, $0x40
+	JL           after64
+	VBROADCASTSS (DX), Z3
+	VMULPS       (AX), Z3, Z0
+	VMULPS       64(AX), Z3, Z1
+	VMULPS       128(AX), Z3, Z2
+	VMULPS       192(AX), Z3, Z3
+	LEAQ         (AX)(R10*1), R11
+	VBROADCASTSS 4(DX), Z7
+	VMULPS       (R11), Z7, Z4
+	VMULPS       64(R11), Z7, Z5
+	VMULPS       128(R11), Z7, Z6
+	VMULPS       192(R11), Z7, Z7
+	MOVQ         CX, R11
+	MOVQ         BX, R12
+	MOVQ         R8, R13
+
+values64:
+	VBROADCASTSS (R11), Z8
+	VBROADCASTSS 128(R11), Z9
+	VPMOVZXWD    (R12), Z10
+	VPSLLD       $0x10, Z10, Z10
+	VFMADD231PS  Z8, Z10, Z0
+	VFMADD231PS  Z9, Z10, Z4
+	VPMOVZXWD    32(R12), Z10
+	VPSLLD       $0x10, Z10, Z10
+	VFMADD231PS  Z8, Z10, Z1
+	VFMADD231PS  Z9, Z10, Z5
+	VPMOVZXWD    64(R12), Z10
+	VPSLLD       $0x10, Z10, Z10
+	VFMADD231PS  Z8, Z10, Z2
+	VFMADD231PS  Z9, Z10, Z6
+	VPMOVZXWD    96(R12), Z10
+	VPSLLD       $0x10, Z10, Z10
+	VFMADD231PS  Z8, Z10, Z3
+	VFMADD231PS  Z9, Z10, Z7
+	PREFETCHT0   (R12)(SI*1)
+	PREFETCHT0   64(R12)(SI*1)
+	ADDQ         $0x04, R11
+	ADDQ         R9, R12
+	DECQ         R13
+	JNZ          values64
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	VMOVUPS      Z2, 128(AX)
+	VMOVUPS      Z3, 192(AX)
+	LEAQ         (AX)(R10*1), R11
+	VMOVUPS      Z4, (R11)
+	VMOVUPS      Z5, 64(R11)
+	VMOVUPS      Z6, 128(R11)
+	VMOVUPS      Z7, 192(R11)
+	ADDQ         $+256, AX
+	ADDQ         $+128, BX
+	SUBQ         $0x40, DI
+	JMP          chunk64
+
+after64:
+chunk16:
+	CMPQ         DI, $0x10
+	JL           after16
+	VBROADCASTSS (DX), Z0
+	VMULPS       (AX), Z0, Z0
+	LEAQ         (AX)(R10*1), R11
+	VBROADCASTSS 4(DX), Z1
+	VMULPS       (R11), Z1, Z1
+	MOVQ         CX, R11
+	MOVQ         BX, R12
+	MOVQ         R8, R13
+
+values16:
+	VBROADCASTSS (R11), Z2
+	VBROADCASTSS 128(R11), Z3
+	VPMOVZXWD    (R12), Z4
+	VPSLLD       $0x10, Z4, Z4
+	VFMADD231PS  Z2, Z4, Z0
+	VFMADD231PS  Z3, Z4, Z1
+	PREFETCHT0   (R12)(SI*1)
+	ADDQ         $0x04, R11
+	ADDQ         R9, R12
+	DECQ         R13
+	JNZ          values16
+	VMOVUPS      Z0, (AX)
+	LEAQ         (AX)(R10*1), R11
+	VMOVUPS      Z1, (R11)
+	ADDQ         $+64, AX
+	ADDQ         $+32, BX
+	SUBQ         $0x10, DI
+	JMP          chunk16
+
+after16:
+	VZEROUPPER
+	RET
+
 // func scoresAVX512F32_2(s *float32, q *float32, k *byte, next *byte, dim int, n int)
 // Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·scoresAVX512F32_2(SB), NOSPLIT, $0-48
@@ -2745,6 +4339,582 @@ after16:
 	VZEROUPPER
 	RET
 
+// func scoresAVX512Q8_0_2(s *float32, q *float32, k *byte, next *byte, dim int, n int)
+// Requires: AVX, AVX2, AVX512F, CMOV, MMX+
+TEXT ·scoresAVX512Q8_0_2(SB), NOSPLIT, $0-48
+	MOVQ    s+0(FP), AX
+	MOVQ    q+8(FP), CX
+	MOVQ    k+16(FP), DX
+	MOVQ    next+24(FP), BX
+	MOVQ    dim+32(FP), SI
+	MOVQ    n+40(FP), DI
+	MOVQ    SI, R8
+	SHLQ    $0x02, R8
+	SHRQ    $0x05, SI
+	IMUL3Q  $0x22, SI, SI
+	VMOVUPS attnConst<>+256(SB), Z0
+
+keys:
+	LEAQ    (DX)(SI*1), R9
+	CMPQ    DI, $+1
+	CMOVQLE DX, R9
+	LEAQ    (R9)(SI*1), R10
+	CMPQ    DI, $+2
+	CMOVQLE R9, R10
+	LEAQ    (R10)(SI*1), R11
+	CMPQ    DI, $+3
+	CMOVQLE R10, R11
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	VPXORD  Z5, Z5, Z5
+	VPXORD  Z6, Z6, Z6
+	VPXORD  Z7, Z7, Z7
+	VPXORD  Z8, Z8, Z8
+	XORQ    R12, R12
+	MOVQ    CX, R13
+
+blocks:
+	VPBROADCASTW (DX)(R12*1), Y9
+	VCVTPH2PS    Y9, Z9
+	VPBROADCASTW (R9)(R12*1), Y10
+	VCVTPH2PS    Y10, Z10
+	VPBROADCASTW (R10)(R12*1), Y11
+	VCVTPH2PS    Y11, Z11
+	VPBROADCASTW (R11)(R12*1), Y12
+	VCVTPH2PS    Y12, Z12
+	VPMOVSXBD    2(DX)(R12*1), Z13
+	VCVTDQ2PS    Z13, Z13
+	VMULPS       Z9, Z13, Z13
+	VPMOVSXBD    2(R9)(R12*1), Z14
+	VCVTDQ2PS    Z14, Z14
+	VMULPS       Z10, Z14, Z14
+	VPMOVSXBD    2(R10)(R12*1), Z15
+	VCVTDQ2PS    Z15, Z15
+	VMULPS       Z11, Z15, Z15
+	VPMOVSXBD    2(R11)(R12*1), Z16
+	VCVTDQ2PS    Z16, Z16
+	VMULPS       Z12, Z16, Z16
+	VMOVUPS      (R13), Z17
+	VFMADD231PS  Z13, Z17, Z1
+	VFMADD231PS  Z14, Z17, Z2
+	VFMADD231PS  Z15, Z17, Z3
+	VFMADD231PS  Z16, Z17, Z4
+	VMOVUPS      (R13)(R8*1), Z17
+	VFMADD231PS  Z13, Z17, Z5
+	VFMADD231PS  Z14, Z17, Z6
+	VFMADD231PS  Z15, Z17, Z7
+	VFMADD231PS  Z16, Z17, Z8
+	VPMOVSXBD    18(DX)(R12*1), Z13
+	VCVTDQ2PS    Z13, Z13
+	VMULPS       Z9, Z13, Z13
+	VPMOVSXBD    18(R9)(R12*1), Z9
+	VCVTDQ2PS    Z9, Z9
+	VMULPS       Z10, Z9, Z9
+	VPMOVSXBD    18(R10)(R12*1), Z10
+	VCVTDQ2PS    Z10, Z10
+	VMULPS       Z11, Z10, Z10
+	VPMOVSXBD    18(R11)(R12*1), Z11
+	VCVTDQ2PS    Z11, Z11
+	VMULPS       Z12, Z11, Z11
+	VMOVUPS      64(R13), Z12
+	VFMADD231PS  Z13, Z12, Z1
+	VFMADD231PS  Z9, Z12, Z2
+	VFMADD231PS  Z10, Z12, Z3
+	VFMADD231PS  Z11, Z12, Z4
+	VMOVUPS      64(R13)(R8*1), Z12
+	VFMADD231PS  Z13, Z12, Z5
+	VFMADD231PS  Z9, Z12, Z6
+	VFMADD231PS  Z10, Z12, Z7
+	VFMADD231PS  Z11, Z12, Z8
+	PREFETCHT0   (BX)(R12*4)
+	PREFETCHT0   64(BX)(R12*4)
+	PREFETCHT0   128(BX)(R12*4)
+	ADDQ         $0x80, R13
+	ADDQ         $0x22, R12
+	CMPQ         R12, SI
+	JL           blocks
+	VSHUFF32X4   $0x44, Z2, Z1, Z9
+	VSHUFF32X4   $0xee, Z2, Z1, Z10
+	VADDPS       Z9, Z10, Z9
+	VSHUFF32X4   $0x44, Z4, Z3, Z11
+	VSHUFF32X4   $0xee, Z4, Z3, Z12
+	VADDPS       Z11, Z12, Z11
+	VSHUFF32X4   $0x88, Z11, Z9, Z10
+	VSHUFF32X4   $0xdd, Z11, Z9, Z12
+	VADDPS       Z10, Z12, Z9
+	VPERMILPS    $0x4e, Z9, Z10
+	VADDPS       Z9, Z10, Z9
+	VPERMILPS    $0xb1, Z9, Z10
+	VADDPS       Z9, Z10, Z9
+	VPERMPS      Z9, Z0, Z9
+	VMOVUPS      X9, (AX)
+	VSHUFF32X4   $0x44, Z6, Z5, Z9
+	VSHUFF32X4   $0xee, Z6, Z5, Z10
+	VADDPS       Z9, Z10, Z9
+	VSHUFF32X4   $0x44, Z8, Z7, Z11
+	VSHUFF32X4   $0xee, Z8, Z7, Z12
+	VADDPS       Z11, Z12, Z11
+	VSHUFF32X4   $0x88, Z11, Z9, Z10
+	VSHUFF32X4   $0xdd, Z11, Z9, Z12
+	VADDPS       Z10, Z12, Z9
+	VPERMILPS    $0x4e, Z9, Z10
+	VADDPS       Z9, Z10, Z9
+	VPERMILPS    $0xb1, Z9, Z10
+	VADDPS       Z9, Z10, Z9
+	VPERMPS      Z9, Z0, Z9
+	VMOVUPS      X9, 128(AX)
+	ADDQ         $0x10, AX
+	LEAQ         (BX)(SI*4), BX
+	LEAQ         (DX)(SI*4), DX
+	SUBQ         $0x04, DI
+	JG           keys
+	VZEROUPPER
+	RET
+
+// func weighAVX512Q8_0_2(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
+// Requires: AVX, AVX2, AVX512F, MMX+
+TEXT ·weighAVX512Q8_0_2(SB), NOSPLIT, $0-56
+	MOVQ   o+0(FP), AX
+	MOVQ   p+8(FP), CX
+	MOVQ   f+16(FP), DX
+	MOVQ   v+24(FP), BX
+	MOVQ   next+32(FP), SI
+	MOVQ   dim+40(FP), DI
+	MOVQ   n+48(FP), R8
+	SUBQ   BX, SI
+	MOVQ   DI, R10
+	SHLQ   $0x02, R10
+	MOVQ   DI, R9
+	SHRQ   $0x05, R9
+	IMUL3Q $0x22, R9, R9
+
+chunk64:
+	CMPQ         DI, $0x40
+	JL           after64
+	VBROADCASTSS (DX), Z3
+	VMULPS       (AX), Z3, Z0
+	VMULPS       64(AX), Z3, Z1
+	VMULPS       128(AX), Z3, Z2
+	VMULPS       192(AX), Z3, Z3
+	LEAQ         (AX)(R10*1), R11
+	VBROADCASTSS 4(DX), Z7
+	VMULPS       (R11), Z7, Z4
+	VMULPS       64(R11), Z7, Z5
+	VMULPS       128(R11), Z7, Z6
+	VMULPS       192(R11), Z7, Z7
+	MOVQ         CX, R11
+	MOVQ         BX, R12
+	MOVQ         R8, R13
+
+values64:
+	VBROADCASTSS (R11), Z8
+	VBROADCASTSS 128(R11), Z9
+	VPBROADCASTW (R12), Y10
+	VCVTPH2PS    Y10, Z10
+	VPMOVSXBD    2(R12), Z11
+	VCVTDQ2PS    Z11, Z11
+	VMULPS       Z10, Z11, Z11
+	VFMADD231PS  Z8, Z11, Z0
+	VFMADD231PS  Z9, Z11, Z4
+	VPMOVSXBD    18(R12), Z11
+	VCVTDQ2PS    Z11, Z11
+	VMULPS       Z10, Z11, Z11
+	VFMADD231PS  Z8, Z11, Z1
+	VFMADD231PS  Z9, Z11, Z5
+	PREFETCHT0   (R12)(SI*1)
+	VPBROADCASTW 34(R12), Y10
+	VCVTPH2PS    Y10, Z10
+	VPMOVSXBD    36(R12), Z11
+	VCVTDQ2PS    Z11, Z11
+	VMULPS       Z10, Z11, Z11
+	VFMADD231PS  Z8, Z11, Z2
+	VFMADD231PS  Z9, Z11, Z6
+	VPMOVSXBD    52(R12), Z11
+	VCVTDQ2PS    Z11, Z11
+	VMULPS       Z10, Z11, Z11
+	VFMADD231PS  Z8, Z11, Z3
+	VFMADD231PS  Z9, Z11, Z7
+	PREFETCHT0   34(R12)(SI*1)
+	ADDQ         $0x04, R11
+	ADDQ         R9, R12
+	DECQ         R13
+	JNZ          values64
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	VMOVUPS      Z2, 128(AX)
+	VMOVUPS      Z3, 192(AX)
+	LEAQ         (AX)(R10*1), R11
+	VMOVUPS      Z4, (R11)
+	VMOVUPS      Z5, 64(R11)
+	VMOVUPS      Z6, 128(R11)
+	VMOVUPS      Z7, 192(R11)
+	ADDQ         $+256, AX
+	ADDQ         $+68, BX
+	SUBQ         $0x40, DI
+	JMP          chunk64
+
+after64:
+chunk32:
+	CMPQ         DI, $0x20
+	JL           after32
+	VBROADCASTSS (DX), Z1
+	VMULPS       (AX), Z1, Z0
+	VMULPS       64(AX), Z1, Z1
+	LEAQ         (AX)(R10*1), R11
+	VBROADCASTSS 4(DX), Z3
+	VMULPS       (R11), Z3, Z2
+	VMULPS       64(R11), Z3, Z3
+	MOVQ         CX, R11
+	MOVQ         BX, R12
+	MOVQ         R8, R13
+
+values32:
+	VBROADCASTSS (R11), Z4
+	VBROADCASTSS 128(R11), Z5
+	VPBROADCASTW (R12), Y6
+	VCVTPH2PS    Y6, Z6
+	VPMOVSXBD    2(R12), Z7
+	VCVTDQ2PS    Z7, Z7
+	VMULPS       Z6, Z7, Z7
+	VFMADD231PS  Z4, Z7, Z0
+	VFMADD231PS  Z5, Z7, Z2
+	VPMOVSXBD    18(R12), Z7
+	VCVTDQ2PS    Z7, Z7
+	VMULPS       Z6, Z7, Z7
+	VFMADD231PS  Z4, Z7, Z1
+	VFMADD231PS  Z5, Z7, Z3
+	PREFETCHT0   (R12)(SI*1)
+	ADDQ         $0x04, R11
+	ADDQ         R9, R12
+	DECQ         R13
+	JNZ          values32
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	LEAQ         (AX)(R10*1), R11
+	VMOVUPS      Z2, (R11)
+	VMOVUPS      Z3, 64(R11)
+	ADDQ         $+128, AX
+	ADDQ         $+34, BX
+	SUBQ         $0x20, DI
+	JMP          chunk32
+
+after32:
+	VZEROUPPER
+	RET
+
+// func scoresAVX512F16_1(s *float32, q *float32, k *byte, next *byte, dim int, n int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·scoresAVX512F16_1(SB), NOSPLIT, $0-48
+	MOVQ    s+0(FP), AX
+	MOVQ    q+8(FP), CX
+	MOVQ    k+16(FP), DX
+	MOVQ    next+24(FP), BX
+	MOVQ    dim+32(FP), SI
+	MOVQ    n+40(FP), DI
+	ADDQ    SI, SI
+	LEAQ    (SI)(SI*1), R8
+	LEAQ    (CX)(R8*1), CX
+	ADDQ    SI, DX
+	LEAQ    (BX)(SI*4), BX
+	VMOVUPS attnConst<>+256(SB), Z0
+
+keys:
+	LEAQ    (DX)(SI*1), R8
+	CMPQ    DI, $+1
+	CMOVQLE DX, R8
+	LEAQ    (R8)(SI*1), R9
+	CMPQ    DI, $+2
+	CMOVQLE R8, R9
+	LEAQ    (R9)(SI*1), R10
+	CMPQ    DI, $+3
+	CMOVQLE R9, R10
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	MOVQ    SI, R11
+	NEGQ    R11
+
+dims:
+	VCVTPH2PS   (DX)(R11*1), Z5
+	VCVTPH2PS   (R8)(R11*1), Z6
+	VCVTPH2PS   (R9)(R11*1), Z7
+	VCVTPH2PS   (R10)(R11*1), Z8
+	VMOVUPS     (CX)(R11*2), Z9
+	VFMADD231PS Z5, Z9, Z1
+	VFMADD231PS Z6, Z9, Z2
+	VFMADD231PS Z7, Z9, Z3
+	VFMADD231PS Z8, Z9, Z4
+	PREFETCHT0  (BX)(R11*4)
+	PREFETCHT0  64(BX)(R11*4)
+	ADDQ        $0x20, R11
+	JNZ         dims
+	VSHUFF32X4  $0x44, Z2, Z1, Z5
+	VSHUFF32X4  $0xee, Z2, Z1, Z6
+	VADDPS      Z5, Z6, Z5
+	VSHUFF32X4  $0x44, Z4, Z3, Z7
+	VSHUFF32X4  $0xee, Z4, Z3, Z8
+	VADDPS      Z7, Z8, Z7
+	VSHUFF32X4  $0x88, Z7, Z5, Z6
+	VSHUFF32X4  $0xdd, Z7, Z5, Z8
+	VADDPS      Z6, Z8, Z5
+	VPERMILPS   $0x4e, Z5, Z6
+	VADDPS      Z5, Z6, Z5
+	VPERMILPS   $0xb1, Z5, Z6
+	VADDPS      Z5, Z6, Z5
+	VPERMPS     Z5, Z0, Z5
+	VMOVUPS     X5, (AX)
+	ADDQ        $0x10, AX
+	LEAQ        (BX)(SI*4), BX
+	LEAQ        (DX)(SI*4), DX
+	SUBQ        $0x04, DI
+	JG          keys
+	VZEROUPPER
+	RET
+
+// func weighAVX512F16_1(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·weighAVX512F16_1(SB), NOSPLIT, $0-56
+	MOVQ o+0(FP), AX
+	MOVQ p+8(FP), CX
+	MOVQ f+16(FP), DX
+	MOVQ v+24(FP), BX
+	MOVQ next+32(FP), SI
+	MOVQ dim+40(FP), DI
+	MOVQ n+48(FP), R8
+	SUBQ BX, SI
+	MOVQ DI, R9
+	SHLQ $0x02, R9
+	SHRQ $0x01, R9
+
+chunk64:
+	CMPQ         DI, $0x40
+	JL           after64
+	VBROADCASTSS (DX), Z3
+	VMULPS       (AX), Z3, Z0
+	VMULPS       64(AX), Z3, Z1
+	VMULPS       128(AX), Z3, Z2
+	VMULPS       192(AX), Z3, Z3
+	MOVQ         CX, R10
+	MOVQ         BX, R11
+	MOVQ         R8, R12
+
+values64:
+	VBROADCASTSS (R10), Z4
+	VCVTPH2PS    (R11), Z5
+	VFMADD231PS  Z4, Z5, Z0
+	VCVTPH2PS    32(R11), Z5
+	VFMADD231PS  Z4, Z5, Z1
+	VCVTPH2PS    64(R11), Z5
+	VFMADD231PS  Z4, Z5, Z2
+	VCVTPH2PS    96(R11), Z5
+	VFMADD231PS  Z4, Z5, Z3
+	PREFETCHT0   (R11)(SI*1)
+	PREFETCHT0   64(R11)(SI*1)
+	ADDQ         $0x04, R10
+	ADDQ         R9, R11
+	DECQ         R12
+	JNZ          values64
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	VMOVUPS      Z2, 128(AX)
+	VMOVUPS      Z3, 192(AX)
+	ADDQ         $+256, AX
+	ADDQ         $+128, BX
+	SUBQ         $0x40, DI
+	JMP          chunk64
+
+after64:
+chunk16:
+	CMPQ         DI, $0x10
+	JL           after16
+	VBROADCASTSS (DX), Z0
+	VMULPS       (AX), Z0, Z0
+	MOVQ         CX, R10
+	MOVQ         BX, R11
+	MOVQ         R8, R12
+
+values16:
+	VBROADCASTSS (R10), Z1
+	VCVTPH2PS    (R11), Z2
+	VFMADD231PS  Z1, Z2, Z0
+	PREFETCHT0   (R11)(SI*1)
+	ADDQ         $0x04, R10
+	ADDQ         R9, R11
+	DECQ         R12
+	JNZ          values16
+	VMOVUPS      Z0, (AX)
+	ADDQ         $+64, AX
+	ADDQ         $+32, BX
+	SUBQ         $0x10, DI
+	JMP          chunk16
+
+after16:
+	VZEROUPPER
+	RET
+
+// func scoresAVX512BF16_1(s *float32, q *float32, k *byte, next *byte, dim int, n int)
+// Requires: AVX, AVX512F, CMOV, MMX+
+TEXT ·scoresAVX512BF16_1(SB), NOSPLIT, $0-48
+	MOVQ    s+0(FP), AX
+	MOVQ    q+8(FP), CX
+	MOVQ    k+16(FP), DX
+	MOVQ    next+24(FP), BX
+	MOVQ    dim+32(FP), SI
+	MOVQ    n+40(FP), DI
+	ADDQ    SI, SI
+	LEAQ    (SI)(SI*1), R8
+	LEAQ    (CX)(R8*1), CX
+	ADDQ    SI, DX
+	LEAQ    (BX)(SI*4), BX
+	VMOVUPS attnConst<>+256(SB), Z0
+
+keys:
+	LEAQ    (DX)(SI*1), R8
+	CMPQ    DI, $+1
+	CMOVQLE DX, R8
+	LEAQ    (R8)(SI*1), R9
+	CMPQ    DI, $+2
+	CMOVQLE R8, R9
+	LEAQ    (R9)(SI*1), R10
+	CMPQ    DI, $+3
+	CMOVQLE R9, R10
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	MOVQ    SI, R11
+	NEGQ    R11
+
+dims:
+	VPMOVZXWD   (DX)(R11*1), Z5
+	VPSLLD      $0x10, Z5, Z5
+	VPMOVZXWD   (R8)(R11*1), Z6
+	VPSLLD      $0x10, Z6, Z6
+	VPMOVZXWD   (R9)(R11*1), Z7
+	VPSLLD      $0x10, Z7, Z7
+	VPMOVZXWD   (R10)(R11*1), Z8
+	VPSLLD      $0x10, Z8, Z8
+	VMOVUPS     (CX)(R11*2), Z9
+	VFMADD231PS Z5, Z9, Z1
+	VFMADD231PS Z6, Z9, Z2
+	VFMADD231PS Z7, Z9, Z3
+	VFMADD231PS Z8, Z9, Z4
+	PREFETCHT0  (BX)(R11*4)
+	PREFETCHT0  64(BX)(R11*4)
+	ADDQ        $0x20, R11
+	JNZ         dims
+	VSHUFF32X4  $0x44, Z2, Z1, Z5
+	VSHUFF32X4  $0xee, Z2, Z1, Z6
+	VADDPS      Z5, Z6, Z5
+	VSHUFF32X4  $0x44, Z4, Z3, Z7
+	VSHUFF32X4  $0xee, Z4, Z3, Z8
+	VADDPS      Z7, Z8, Z7
+	VSHUFF32X4  $0x88, Z7, Z5, Z6
+	VSHUFF32X4  $0xdd, Z7, Z5, Z8
+	VADDPS      Z6, Z8, Z5
+	VPERMILPS   $0x4e, Z5, Z6
+	VADDPS      Z5, Z6, Z5
+	VPERMILPS   $0xb1, Z5, Z6
+	VADDPS      Z5, Z6, Z5
+	VPERMPS     Z5, Z0, Z5
+	VMOVUPS     X5, (AX)
+	ADDQ        $0x10, AX
+	LEAQ        (BX)(SI*4), BX
+	LEAQ        (DX)(SI*4), DX
+	SUBQ        $0x04, DI
+	JG          keys
+	VZEROUPPER
+	RET
+
+// func weighAVX512BF16_1(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
+// Requires: AVX, AVX512F, MMX+
+TEXT ·weighAVX512BF16_1(SB), NOSPLIT, $0-56
+	MOVQ o+0(FP), AX
+	MOVQ p+8(FP), CX
+	MOVQ f+16(FP), DX
+	MOVQ v+24(FP), BX
+	MOVQ next+32(FP), SI
+	MOVQ dim+40(FP), DI
+	MOVQ n+48(FP), R8
+	SUBQ BX, SI
+	MOVQ DI, R9
+	SHLQ $0x02, R9
+	SHRQ $0x01, R9
+
+chunk64:
+	CMPQ         DI, $0x40
+	JL           after64
+	VBROADCASTSS (DX), Z3
+	VMULPS       (AX), Z3, Z0
+	VMULPS       64(AX), Z3, Z1
+	VMULPS       128(AX), Z3, Z2
+	VMULPS       192(AX), Z3, Z3
+	MOVQ         CX, R10
+	MOVQ         BX, R11
+	MOVQ         R8, R12
+
+values64:
+	VBROADCASTSS (R10), Z4
+	VPMOVZXWD    (R11), Z5
+	VPSLLD       $0x10, Z5, Z5
+	VFMADD231PS  Z4, Z5, Z0
+	VPMOVZXWD    32(R11), Z5
+	VPSLLD       $0x10, Z5, Z5
+	VFMADD231PS  Z4, Z5, Z1
+	VPMOVZXWD    64(R11), Z5
+	VPSLLD       $0x10, Z5, Z5
+	VFMADD231PS  Z4, Z5, Z2
+	VPMOVZXWD    96(R11), Z5
+	VPSLLD       $0x10, Z5, Z5
+	VFMADD231PS  Z4, Z5, Z3
+	PREFETCHT0   (R11)(SI*1)
+	PREFETCHT0   64(R11)(SI*1)
+	ADDQ         $0x04, R10
+	ADDQ         R9, R11
+	DECQ         R12
+	JNZ          values64
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	VMOVUPS      Z2, 128(AX)
+	VMOVUPS      Z3, 192(AX)
+	ADDQ         $+256, AX
+	ADDQ         $+128, BX
+	SUBQ         $0x40, DI
+	JMP          chunk64
+
+after64:
+chunk16:
+	CMPQ         DI, $0x10
+	JL           after16
+	VBROADCASTSS (DX), Z0
+	VMULPS       (AX), Z0, Z0
+	MOVQ         CX, R10
+	MOVQ         BX, R11
+	MOVQ         R8, R12
+
+values16:
+	VBROADCASTSS (R10), Z1
+	VPMOVZXWD    (R11), Z2
+	VPSLLD       $0x10, Z2, Z2
+	VFMADD231PS  Z1, Z2, Z0
+	PREFETCHT0   (R11)(SI*1)
+	ADDQ         $0x04, R10
+	ADDQ         R9, R11
+	DECQ         R12
+	JNZ          values16
+	VMOVUPS      Z0, (AX)
+	ADDQ         $+64, AX
+	ADDQ         $+32, BX
+	SUBQ         $0x10, DI
+	JMP          chunk16
+
+after16:
+	VZEROUPPER
+	RET
+
 // func scoresAVX512F32_1(s *float32, q *float32, k *byte, next *byte, dim int, n int)
 // Requires: AVX, AVX512F, CMOV, MMX+
 TEXT ·scoresAVX512F32_1(SB), NOSPLIT, $0-48
@@ -2896,6 +5066,216 @@ values16:
 	JMP          chunk16
 
 after16:
+	VZEROUPPER
+	RET
+
+// func scoresAVX512Q8_0_1(s *float32, q *float32, k *byte, next *byte, dim int, n int)
+// Requires: AVX, AVX2, AVX512F, CMOV, MMX+
+TEXT ·scoresAVX512Q8_0_1(SB), NOSPLIT, $0-48
+	MOVQ    s+0(FP), AX
+	MOVQ    q+8(FP), CX
+	MOVQ    k+16(FP), DX
+	MOVQ    next+24(FP), BX
+	MOVQ    dim+32(FP), SI
+	MOVQ    n+40(FP), DI
+	MOVQ    SI, R8
+	SHLQ    $0x02, R8
+	SHRQ    $0x05, SI
+	IMUL3Q  $0x22, SI, SI
+	VMOVUPS attnConst<>+256(SB), Z0
+
+keys:
+	LEAQ    (DX)(SI*1), R8
+	CMPQ    DI, $+1
+	CMOVQLE DX, R8
+	LEAQ    (R8)(SI*1), R9
+	CMPQ    DI, $+2
+	CMOVQLE R8, R9
+	LEAQ    (R9)(SI*1), R10
+	CMPQ    DI, $+3
+	CMOVQLE R9, R10
+	VPXORD  Z1, Z1, Z1
+	VPXORD  Z2, Z2, Z2
+	VPXORD  Z3, Z3, Z3
+	VPXORD  Z4, Z4, Z4
+	XORQ    R11, R11
+	MOVQ    CX, R12
+
+blocks:
+	VPBROADCASTW (DX)(R11*1), Y5
+	VCVTPH2PS    Y5, Z5
+	VPBROADCASTW (R8)(R11*1), Y6
+	VCVTPH2PS    Y6, Z6
+	VPBROADCASTW (R9)(R11*1), Y7
+	VCVTPH2PS    Y7, Z7
+	VPBROADCASTW (R10)(R11*1), Y8
+	VCVTPH2PS    Y8, Z8
+	VPMOVSXBD    2(DX)(R11*1), Z9
+	VCVTDQ2PS    Z9, Z9
+	VMULPS       Z5, Z9, Z9
+	VPMOVSXBD    2(R8)(R11*1), Z10
+	VCVTDQ2PS    Z10, Z10
+	VMULPS       Z6, Z10, Z10
+	VPMOVSXBD    2(R9)(R11*1), Z11
+	VCVTDQ2PS    Z11, Z11
+	VMULPS       Z7, Z11, Z11
+	VPMOVSXBD    2(R10)(R11*1), Z12
+	VCVTDQ2PS    Z12, Z12
+	VMULPS       Z8, Z12, Z12
+	VMOVUPS      (R12), Z13
+	VFMADD231PS  Z9, Z13, Z1
+	VFMADD231PS  Z10, Z13, Z2
+	VFMADD231PS  Z11, Z13, Z3
+	VFMADD231PS  Z12, Z13, Z4
+	VPMOVSXBD    18(DX)(R11*1), Z9
+	VCVTDQ2PS    Z9, Z9
+	VMULPS       Z5, Z9, Z9
+	VPMOVSXBD    18(R8)(R11*1), Z5
+	VCVTDQ2PS    Z5, Z5
+	VMULPS       Z6, Z5, Z5
+	VPMOVSXBD    18(R9)(R11*1), Z6
+	VCVTDQ2PS    Z6, Z6
+	VMULPS       Z7, Z6, Z6
+	VPMOVSXBD    18(R10)(R11*1), Z7
+	VCVTDQ2PS    Z7, Z7
+	VMULPS       Z8, Z7, Z7
+	VMOVUPS      64(R12), Z8
+	VFMADD231PS  Z9, Z8, Z1
+	VFMADD231PS  Z5, Z8, Z2
+	VFMADD231PS  Z6, Z8, Z3
+	VFMADD231PS  Z7, Z8, Z4
+	PREFETCHT0   (BX)(R11*4)
+	PREFETCHT0   64(BX)(R11*4)
+	PREFETCHT0   128(BX)(R11*4)
+	ADDQ         $0x80, R12
+	ADDQ         $0x22, R11
+	CMPQ         R11, SI
+	JL           blocks
+	VSHUFF32X4   $0x44, Z2, Z1, Z5
+	VSHUFF32X4   $0xee, Z2, Z1, Z6
+	VADDPS       Z5, Z6, Z5
+	VSHUFF32X4   $0x44, Z4, Z3, Z7
+	VSHUFF32X4   $0xee, Z4, Z3, Z8
+	VADDPS       Z7, Z8, Z7
+	VSHUFF32X4   $0x88, Z7, Z5, Z6
+	VSHUFF32X4   $0xdd, Z7, Z5, Z8
+	VADDPS       Z6, Z8, Z5
+	VPERMILPS    $0x4e, Z5, Z6
+	VADDPS       Z5, Z6, Z5
+	VPERMILPS    $0xb1, Z5, Z6
+	VADDPS       Z5, Z6, Z5
+	VPERMPS      Z5, Z0, Z5
+	VMOVUPS      X5, (AX)
+	ADDQ         $0x10, AX
+	LEAQ         (BX)(SI*4), BX
+	LEAQ         (DX)(SI*4), DX
+	SUBQ         $0x04, DI
+	JG           keys
+	VZEROUPPER
+	RET
+
+// func weighAVX512Q8_0_1(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
+// Requires: AVX, AVX2, AVX512F, MMX+
+TEXT ·weighAVX512Q8_0_1(SB), NOSPLIT, $0-56
+	MOVQ   o+0(FP), AX
+	MOVQ   p+8(FP), CX
+	MOVQ   f+16(FP), DX
+	MOVQ   v+24(FP), BX
+	MOVQ   next+32(FP), SI
+	MOVQ   dim+40(FP), DI
+	MOVQ   n+48(FP), R8
+	SUBQ   BX, SI
+	MOVQ   DI, R9
+	SHLQ   $0x02, R9
+	MOVQ   DI, R9
+	SHRQ   $0x05, R9
+	IMUL3Q $0x22, R9, R9
+
+chunk64:
+	CMPQ         DI, $0x40
+	JL           after64
+	VBROADCASTSS (DX), Z3
+	VMULPS       (AX), Z3, Z0
+	VMULPS       64(AX), Z3, Z1
+	VMULPS       128(AX), Z3, Z2
+	VMULPS       192(AX), Z3, Z3
+	MOVQ         CX, R10
+	MOVQ         BX, R11
+	MOVQ         R8, R12
+
+values64:
+	VBROADCASTSS (R10), Z4
+	VPBROADCASTW (R11), Y5
+	VCVTPH2PS    Y5, Z5
+	VPMOVSXBD    2(R11), Z6
+	VCVTDQ2PS    Z6, Z6
+	VMULPS       Z5, Z6, Z6
+	VFMADD231PS  Z4, Z6, Z0
+	VPMOVSXBD    18(R11), Z6
+	VCVTDQ2PS    Z6, Z6
+	VMULPS       Z5, Z6, Z6
+	VFMADD231PS  Z4, Z6, Z1
+	PREFETCHT0   (R11)(SI*1)
+	VPBROADCASTW 34(R11), Y5
+	VCVTPH2PS    Y5, Z5
+	VPMOVSXBD    36(R11), Z6
+	VCVTDQ2PS    Z6, Z6
+	VMULPS       Z5, Z6, Z6
+	VFMADD231PS  Z4, Z6, Z2
+	VPMOVSXBD    52(R11), Z6
+	VCVTDQ2PS    Z6, Z6
+	VMULPS       Z5, Z6, Z6
+	VFMADD231PS  Z4, Z6, Z3
+	PREFETCHT0   34(R11)(SI*1)
+	ADDQ         $0x04, R10
+	ADDQ         R9, R11
+	DECQ         R12
+	JNZ          values64
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	VMOVUPS      Z2, 128(AX)
+	VMOVUPS      Z3, 192(AX)
+	ADDQ         $+256, AX
+	ADDQ         $+68, BX
+	SUBQ         $0x40, DI
+	JMP          chunk64
+
+after64:
+chunk32:
+	CMPQ         DI, $0x20
+	JL           after32
+	VBROADCASTSS (DX), Z1
+	VMULPS       (AX), Z1, Z0
+	VMULPS       64(AX), Z1, Z1
+	MOVQ         CX, R10
+	MOVQ         BX, R11
+	MOVQ         R8, R12
+
+values32:
+	VBROADCASTSS (R10), Z2
+	VPBROADCASTW (R11), Y3
+	VCVTPH2PS    Y3, Z3
+	VPMOVSXBD    2(R11), Z4
+	VCVTDQ2PS    Z4, Z4
+	VMULPS       Z3, Z4, Z4
+	VFMADD231PS  Z2, Z4, Z0
+	VPMOVSXBD    18(R11), Z4
+	VCVTDQ2PS    Z4, Z4
+	VMULPS       Z3, Z4, Z4
+	VFMADD231PS  Z2, Z4, Z1
+	PREFETCHT0   (R11)(SI*1)
+	ADDQ         $0x04, R10
+	ADDQ         R9, R11
+	DECQ         R12
+	JNZ          values32
+	VMOVUPS      Z0, (AX)
+	VMOVUPS      Z1, 64(AX)
+	ADDQ         $+128, AX
+	ADDQ         $+34, BX
+	SUBQ         $0x20, DI
+	JMP          chunk32
+
+after32:
 	VZEROUPPER
 	RET
 

@@ -8,19 +8,22 @@ package simd
 func weighAVX2F16_4(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
 
 //go:noescape
+func weighAVX2BF16_4(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
+
+//go:noescape
+func weighAVX2F32_4(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
+
+//go:noescape
 func scoresAVX2F16_2(s *float32, q *float32, k *byte, next *byte, dim int, n int)
 
 //go:noescape
 func weighAVX2F16_2(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
 
 //go:noescape
-func scoresAVX2F16_1(s *float32, q *float32, k *byte, next *byte, dim int, n int)
+func scoresAVX2BF16_2(s *float32, q *float32, k *byte, next *byte, dim int, n int)
 
 //go:noescape
-func weighAVX2F16_1(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
-
-//go:noescape
-func weighAVX2F32_4(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
+func weighAVX2BF16_2(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
 
 //go:noescape
 func scoresAVX2F32_2(s *float32, q *float32, k *byte, next *byte, dim int, n int)
@@ -29,10 +32,34 @@ func scoresAVX2F32_2(s *float32, q *float32, k *byte, next *byte, dim int, n int
 func weighAVX2F32_2(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
 
 //go:noescape
+func scoresAVX2Q8_0_2(s *float32, q *float32, k *byte, next *byte, dim int, n int)
+
+//go:noescape
+func weighAVX2Q8_0_2(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
+
+//go:noescape
+func scoresAVX2F16_1(s *float32, q *float32, k *byte, next *byte, dim int, n int)
+
+//go:noescape
+func weighAVX2F16_1(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
+
+//go:noescape
+func scoresAVX2BF16_1(s *float32, q *float32, k *byte, next *byte, dim int, n int)
+
+//go:noescape
+func weighAVX2BF16_1(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
+
+//go:noescape
 func scoresAVX2F32_1(s *float32, q *float32, k *byte, next *byte, dim int, n int)
 
 //go:noescape
 func weighAVX2F32_1(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
+
+//go:noescape
+func scoresAVX2Q8_0_1(s *float32, q *float32, k *byte, next *byte, dim int, n int)
+
+//go:noescape
+func weighAVX2Q8_0_1(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
 
 //go:noescape
 func softmaxAVX2_32(s *float32, count *float32, m *float32, l *float32, f *float32, rows int)
@@ -53,16 +80,10 @@ func scoresAVX512F16_4(s *float32, q *float32, k *byte, next *byte, dim int, n i
 func weighAVX512F16_4(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
 
 //go:noescape
-func scoresAVX512F16_2(s *float32, q *float32, k *byte, next *byte, dim int, n int)
+func scoresAVX512BF16_4(s *float32, q *float32, k *byte, next *byte, dim int, n int)
 
 //go:noescape
-func weighAVX512F16_2(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
-
-//go:noescape
-func scoresAVX512F16_1(s *float32, q *float32, k *byte, next *byte, dim int, n int)
-
-//go:noescape
-func weighAVX512F16_1(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
+func weighAVX512BF16_4(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
 
 //go:noescape
 func scoresAVX512F32_4(s *float32, q *float32, k *byte, next *byte, dim int, n int)
@@ -71,16 +92,58 @@ func scoresAVX512F32_4(s *float32, q *float32, k *byte, next *byte, dim int, n i
 func weighAVX512F32_4(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
 
 //go:noescape
+func scoresAVX512Q8_0_4(s *float32, q *float32, k *byte, next *byte, dim int, n int)
+
+//go:noescape
+func weighAVX512Q8_0_4(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
+
+//go:noescape
+func scoresAVX512F16_2(s *float32, q *float32, k *byte, next *byte, dim int, n int)
+
+//go:noescape
+func weighAVX512F16_2(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
+
+//go:noescape
+func scoresAVX512BF16_2(s *float32, q *float32, k *byte, next *byte, dim int, n int)
+
+//go:noescape
+func weighAVX512BF16_2(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
+
+//go:noescape
 func scoresAVX512F32_2(s *float32, q *float32, k *byte, next *byte, dim int, n int)
 
 //go:noescape
 func weighAVX512F32_2(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
 
 //go:noescape
+func scoresAVX512Q8_0_2(s *float32, q *float32, k *byte, next *byte, dim int, n int)
+
+//go:noescape
+func weighAVX512Q8_0_2(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
+
+//go:noescape
+func scoresAVX512F16_1(s *float32, q *float32, k *byte, next *byte, dim int, n int)
+
+//go:noescape
+func weighAVX512F16_1(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
+
+//go:noescape
+func scoresAVX512BF16_1(s *float32, q *float32, k *byte, next *byte, dim int, n int)
+
+//go:noescape
+func weighAVX512BF16_1(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
+
+//go:noescape
 func scoresAVX512F32_1(s *float32, q *float32, k *byte, next *byte, dim int, n int)
 
 //go:noescape
 func weighAVX512F32_1(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
+
+//go:noescape
+func scoresAVX512Q8_0_1(s *float32, q *float32, k *byte, next *byte, dim int, n int)
+
+//go:noescape
+func weighAVX512Q8_0_1(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
 
 //go:noescape
 func softmaxAVX512_32(s *float32, count *float32, m *float32, l *float32, f *float32, rows int)

@@ -17,17 +17,22 @@ type elem struct {
 }
 
 var (
-	f16 = elem{"F16", 2}
-	f32 = elem{"F32", 4}
+	f16  = elem{"F16", 2}
+	bf16 = elem{"BF16", 2}
+	f32  = elem{"F32", 4}
 )
 
 // load widens a vector's worth of elements.
 func (e elem) load(m Mem, r reg.VecVirtual) {
-	if e == f16 {
+	switch e {
+	case f16:
 		VCVTPH2PS(m, r)
-		return
+	case bf16:
+		VPMOVZXWD(m, r)
+		VPSLLD(U8(16), r, r)
+	case f32:
+		VMOVUPS(m, r)
 	}
-	VMOVUPS(m, r)
 }
 
 // scores emits q . k for some heads and n keys, 1 <= n <= 32:
@@ -49,7 +54,7 @@ func scores(w vec.Width, e elem, heads int) {
 	// Rows are addressed from their ends by i, which counts up to zero.
 	rowBytes := dim
 	qRow := GP64()
-	if e == f16 {
+	if e.size == 2 {
 		ADDQ(rowBytes, rowBytes)
 		LEAQ(Mem{Base: rowBytes, Index: rowBytes, Scale: 1}, qRow)
 	} else {
@@ -154,6 +159,18 @@ func sumFour(w vec.Width, a []reg.VecVirtual, pick reg.VecVirtual) reg.Register 
 	return t0.AsX()
 }
 
+// eachHead calls f with the address of each head's row.
+func eachHead(base, rowBytes reg.Register, heads int, f func(h int, m Mem)) {
+	for h := range heads {
+		f(h, Mem{Base: base})
+		if h+1 < heads {
+			following := GP64()
+			LEAQ(Mem{Base: base, Index: rowBytes, Scale: 1}, following)
+			base = following
+		}
+	}
+}
+
 // weigh emits the weighted sum of n values, n >= 1, for some heads, after
 // rescaling what was summed before:
 //
@@ -175,7 +192,7 @@ func weigh(w vec.Width, e elem, heads int) {
 	MOVQ(dim, oRow)
 	SHLQ(U8(2), oRow)
 	MOVQ(oRow, rowBytes)
-	if e == f16 {
+	if e.size == 2 {
 		SHRQ(U8(1), rowBytes)
 	}
 
@@ -192,20 +209,14 @@ func weigh(w vec.Width, e elem, heads int) {
 		CMPQ(dim, U8(cols))
 		JL(LabelRef(after))
 		acc := make([][]reg.VecVirtual, heads)
-		at := o
-		for h := range acc {
+		eachHead(o, oRow, heads, func(h int, m Mem) {
 			acc[h] = w.Regs(vecs)
 			scale := w.Reg()
 			VBROADCASTSS(Mem{Base: f, Disp: 4 * h}, scale)
 			for c, a := range acc[h] {
-				VMULPS(Mem{Base: at, Disp: c * w.Bytes()}, scale, a)
+				VMULPS(m.Offset(c*w.Bytes()), scale, a)
 			}
-			if h+1 < heads {
-				following := GP64()
-				LEAQ(Mem{Base: at, Index: oRow, Scale: 1}, following)
-				at = following
-			}
-		}
+		})
 		pj, vj, left := GP64(), GP64(), GP64()
 		MOVQ(p, pj)
 		MOVQ(v, vj)
@@ -231,17 +242,11 @@ func weigh(w vec.Width, e elem, heads int) {
 		DECQ(left)
 		JNZ(LabelRef(row))
 
-		at = o
-		for h := range acc {
+		eachHead(o, oRow, heads, func(h int, m Mem) {
 			for c, a := range acc[h] {
-				VMOVUPS(a, Mem{Base: at, Disp: c * w.Bytes()})
+				VMOVUPS(a, m.Offset(c*w.Bytes()))
 			}
-			if h+1 < heads {
-				following := GP64()
-				LEAQ(Mem{Base: at, Index: oRow, Scale: 1}, following)
-				at = following
-			}
-		}
+		})
 		ADDQ(I32(cols*4), o)
 		ADDQ(I32(cols*e.size), v)
 		SUBQ(U8(cols), dim)

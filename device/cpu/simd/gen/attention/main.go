@@ -24,12 +24,17 @@ func main() {
 	}
 	everyFour = table.Lanes([16]uint32{0, 4, 8, 12})
 	for _, w := range []vec.Width{vec.W256, vec.W512} {
-		for _, e := range []elem{f16, f32} {
-			for _, heads := range []int{4, 2, 1} {
-				if w == vec.W512 || heads <= 2 { // 4 heads of 4 keys take 25 registers
+		for _, heads := range []int{4, 2, 1} {
+			few := w == vec.W512 || heads <= 2 // 4 heads take over 16 registers
+			for _, e := range []elem{f16, bf16, f32} {
+				if few {
 					scores(w, e, heads)
 				}
 				weigh(w, e, heads)
+			}
+			if few {
+				scoresQ8(w, heads)
+				weighQ8(w, heads)
 			}
 		}
 		softmax(w, 32)

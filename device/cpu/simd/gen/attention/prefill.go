@@ -44,8 +44,12 @@ func product(w vec.Width, cols int, accumulate bool) {
 		LEAQ(Mem{Base: p, Index: ld, Scale: 2}, p3)
 		ADDQ(ld, p3)
 		return []Mem{
-			{Base: p}, {Base: p, Index: ld, Scale: 1}, {Base: p, Index: ld, Scale: 2},
-			{Base: p3}, {Base: p3, Index: ld, Scale: 1}, {Base: p3, Index: ld, Scale: 2},
+			{Base: p},
+			{Base: p, Index: ld, Scale: 1},
+			{Base: p, Index: ld, Scale: 2},
+			{Base: p3},
+			{Base: p3, Index: ld, Scale: 1},
+			{Base: p3, Index: ld, Scale: 2},
 		}
 	}
 	cm, am := six(c, ldc), six(a, lda)
