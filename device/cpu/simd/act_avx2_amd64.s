@@ -34,7 +34,7 @@ GLOBL packNaN<>(SB), RODATA|NOPTR, $4
 
 // func packQ8KAVX2(act *byte, x *float32, blocks int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·packQ8KAVX2(SB), NOPROF|DUPOK|NOSPLIT, $0-24
+TEXT ·packQ8KAVX2(SB), NOSPLIT, $0-24
 	MOVQ         act+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         blocks+16(FP), DX
@@ -402,7 +402,7 @@ block:
 
 // func packQ8BAVX2(act *byte, x *float32, blocks int)
 // Requires: AVX, AVX2, FMA3
-TEXT ·packQ8BAVX2(SB), NOPROF|DUPOK|NOSPLIT, $0-24
+TEXT ·packQ8BAVX2(SB), NOSPLIT, $0-24
 	MOVQ         act+0(FP), AX
 	MOVQ         x+8(FP), CX
 	MOVQ         blocks+16(FP), DX

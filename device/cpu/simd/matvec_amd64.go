@@ -9,6 +9,7 @@ import (
 //go:generate go -C gen run ./matvec -family pack_avx2 -out ../act_avx2_amd64.s -stubs ../act_avx2_amd64.go -pkg simd
 //go:generate go -C gen run ./matvec -family float_avx2 -out ../matvec_float_avx2_amd64.s -stubs ../matvec_float_avx2_amd64.go -pkg simd
 //go:generate go -C gen run ./matvec -family block_avx2 -out ../matvec_block_avx2_amd64.s -stubs ../matvec_block_avx2_amd64.go -pkg simd
+//go:generate go -C gen run ./matvec -family block_avx512 -out ../matvec_block_avx512_amd64.s -stubs ../matvec_block_avx512_amd64.go -pkg simd
 //go:generate go -C gen run ./matvec -family kquant_avx2 -out ../matvec_kquant_avx2_amd64.s -stubs ../matvec_kquant_avx2_amd64.go -pkg simd
 //go:generate go -C gen run ./matvec -family kquant_avx512 -out ../matvec_kquant_avx512_amd64.s -stubs ../matvec_kquant_avx512_amd64.go -pkg simd
 
@@ -22,17 +23,32 @@ type nativeMatVec struct{ one, four rowsFunc }
 
 var nativeMatVecs = [...]map[quant.Type]nativeMatVec{
 	AVX2: {
-		quant.F32:  {f32AVX2x1, f32AVX2x4},
-		quant.F16:  {f16AVX2x1, f16AVX2x4},
-		quant.BF16: {bf16AVX2x1, bf16AVX2x4},
-		quant.Q8_0: {q8_0AVX2x1, q8_0AVX2x4},
-		quant.Q4_K: {q4kAVX2x1, q4kAVX2x4},
-		quant.Q6_K: {q6kAVX2x1, q6kAVX2x4},
+		quant.F32:    {f32AVX2x1, f32AVX2x4},
+		quant.F16:    {f16AVX2x1, f16AVX2x4},
+		quant.BF16:   {bf16AVX2x1, bf16AVX2x4},
+		quant.Q4_0:   {q4_0AVX2x1, q4_0AVX2x4},
+		quant.Q4_1:   {q4_1AVX2x1, q4_1AVX2x4},
+		quant.Q5_0:   {q5_0AVX2x1, q5_0AVX2x4},
+		quant.Q5_1:   {q5_1AVX2x1, q5_1AVX2x4},
+		quant.Q8_0:   {q8_0AVX2x1, q8_0AVX2x4},
+		quant.IQ4_NL: {iq4nlAVX2x1, iq4nlAVX2x4},
+		quant.Q2_K:   {q2kAVX2x1, q2kAVX2x4},
+		quant.Q3_K:   {q3kAVX2x1, q3kAVX2x4},
+		quant.Q4_K:   {q4kAVX2x1, q4kAVX2x4},
+		quant.Q5_K:   {q5kAVX2x1, q5kAVX2x4},
+		quant.Q6_K:   {q6kAVX2x1, q6kAVX2x4},
+		quant.IQ4_XS: {iq4xsAVX2x1, iq4xsAVX2x4},
 	},
 	AVX512: {
-		quant.Q4_K: {q4kAVX512x1, q4kAVX512x4},
-		quant.Q5_K: {q5kAVX512x1, q5kAVX512x4},
-		quant.Q6_K: {q6kAVX512x1, q6kAVX512x4},
+		quant.Q4_0:   {q4_0AVX512x1, q4_0AVX512x4},
+		quant.Q4_1:   {q4_1AVX512x1, q4_1AVX512x4},
+		quant.Q5_0:   {q5_0AVX512x1, q5_0AVX512x4},
+		quant.Q5_1:   {q5_1AVX512x1, q5_1AVX512x4},
+		quant.Q8_0:   {q8_0AVX512x1, q8_0AVX512x4},
+		quant.IQ4_NL: {iq4nlAVX512x1, iq4nlAVX512x4},
+		quant.Q4_K:   {q4kAVX512x1, q4kAVX512x4},
+		quant.Q5_K:   {q5kAVX512x1, q5kAVX512x4},
+		quant.Q6_K:   {q6kAVX512x1, q6kAVX512x4},
 	},
 }
 

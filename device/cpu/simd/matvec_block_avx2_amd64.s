@@ -14,9 +14,75 @@ DATA bl2Ones<>+24(SB)/4, $0x00010001
 DATA bl2Ones<>+28(SB)/4, $0x00010001
 GLOBL bl2Ones<>(SB), RODATA|NOPTR, $32
 
+DATA bl2Nibble<>+0(SB)/4, $0x0f0f0f0f
+DATA bl2Nibble<>+4(SB)/4, $0x0f0f0f0f
+DATA bl2Nibble<>+8(SB)/4, $0x0f0f0f0f
+DATA bl2Nibble<>+12(SB)/4, $0x0f0f0f0f
+DATA bl2Nibble<>+16(SB)/4, $0x0f0f0f0f
+DATA bl2Nibble<>+20(SB)/4, $0x0f0f0f0f
+DATA bl2Nibble<>+24(SB)/4, $0x0f0f0f0f
+DATA bl2Nibble<>+28(SB)/4, $0x0f0f0f0f
+GLOBL bl2Nibble<>(SB), RODATA|NOPTR, $32
+
+DATA bl2Nibbles<>+0(SB)/4, $0x00000000
+DATA bl2Nibbles<>+4(SB)/4, $0x00000000
+DATA bl2Nibbles<>+8(SB)/4, $0x00000000
+DATA bl2Nibbles<>+12(SB)/4, $0x00000000
+DATA bl2Nibbles<>+16(SB)/4, $0x00000004
+DATA bl2Nibbles<>+20(SB)/4, $0x00000000
+DATA bl2Nibbles<>+24(SB)/4, $0x00000004
+DATA bl2Nibbles<>+28(SB)/4, $0x00000000
+GLOBL bl2Nibbles<>(SB), RODATA|NOPTR, $32
+
+DATA bl2Spread<>+0(SB)/4, $0x00000000
+DATA bl2Spread<>+4(SB)/4, $0x00000000
+DATA bl2Spread<>+8(SB)/4, $0x01010101
+DATA bl2Spread<>+12(SB)/4, $0x01010101
+DATA bl2Spread<>+16(SB)/4, $0x02020202
+DATA bl2Spread<>+20(SB)/4, $0x02020202
+DATA bl2Spread<>+24(SB)/4, $0x03030303
+DATA bl2Spread<>+28(SB)/4, $0x03030303
+GLOBL bl2Spread<>(SB), RODATA|NOPTR, $32
+
+DATA bl2Bits<>+0(SB)/4, $0x08040201
+DATA bl2Bits<>+4(SB)/4, $0x80402010
+DATA bl2Bits<>+8(SB)/4, $0x08040201
+DATA bl2Bits<>+12(SB)/4, $0x80402010
+DATA bl2Bits<>+16(SB)/4, $0x08040201
+DATA bl2Bits<>+20(SB)/4, $0x80402010
+DATA bl2Bits<>+24(SB)/4, $0x08040201
+DATA bl2Bits<>+28(SB)/4, $0x80402010
+GLOBL bl2Bits<>(SB), RODATA|NOPTR, $32
+
+DATA bl2Fifth<>+0(SB)/4, $0x10101010
+DATA bl2Fifth<>+4(SB)/4, $0x10101010
+DATA bl2Fifth<>+8(SB)/4, $0x10101010
+DATA bl2Fifth<>+12(SB)/4, $0x10101010
+DATA bl2Fifth<>+16(SB)/4, $0x10101010
+DATA bl2Fifth<>+20(SB)/4, $0x10101010
+DATA bl2Fifth<>+24(SB)/4, $0x10101010
+DATA bl2Fifth<>+28(SB)/4, $0x10101010
+GLOBL bl2Fifth<>(SB), RODATA|NOPTR, $32
+
+DATA bl2Values<>+0(SB)/4, $0xbfad9881
+DATA bl2Values<>+4(SB)/4, $0xf6eaddcf
+DATA bl2Values<>+8(SB)/4, $0x26190d01
+DATA bl2Values<>+12(SB)/4, $0x71594535
+DATA bl2Values<>+16(SB)/4, $0xbfad9881
+DATA bl2Values<>+20(SB)/4, $0xf6eaddcf
+DATA bl2Values<>+24(SB)/4, $0x26190d01
+DATA bl2Values<>+28(SB)/4, $0x71594535
+GLOBL bl2Values<>(SB), RODATA|NOPTR, $32
+
+DATA bl2Minus8<>+0(SB)/4, $0xc1000000
+GLOBL bl2Minus8<>(SB), RODATA|NOPTR, $4
+
+DATA bl2Minus16<>+0(SB)/4, $0xc1800000
+GLOBL bl2Minus16<>(SB), RODATA|NOPTR, $4
+
 // func q8_0AVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
-TEXT ·q8_0AVX2x1(SB), NOPROF|DUPOK|NOSPLIT, $0-48
+TEXT ·q8_0AVX2x1(SB), NOSPLIT, $0-48
 	MOVQ out+0(FP), AX
 	MOVQ w+8(FP), CX
 	MOVQ act+16(FP), DX
@@ -28,19 +94,21 @@ row:
 	SHLQ  $0x05, SI
 	ADDQ  BX, SI
 	MOVQ  blocks+24(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  blocks+24(FP), DI
 
 loop0:
 	VMOVDQU      (BX), Y1
 	VBROADCASTSS (SI), Y2
 	VPABSB       2(CX), Y3
 	VPSIGNB      2(CX), Y1, Y1
-	VPMADDUBSW   Y1, Y3, Y3
-	VPMADDWD     bl2Ones<>+0(SB), Y3, Y3
-	VCVTDQ2PS    Y3, Y3
-	VPBROADCASTW (CX), X1
-	VCVTPH2PS    X1, Y1
-	VMULPS       Y2, Y1, Y1
-	VFMADD231PS  Y1, Y3, Y0
+	VPMADDUBSW   Y1, Y3, Y1
+	VPMADDWD     bl2Ones<>+0(SB), Y1, Y1
+	VCVTDQ2PS    Y1, Y1
+	VPBROADCASTW (CX), X3
+	VCVTPH2PS    X3, Y3
+	VMULPS       Y2, Y3, Y3
+	VFMADD231PS  Y3, Y1, Y0
 	PREFETCHT0   2048(CX)
 	ADDQ         $0x22, CX
 	ADDQ         $0x20, BX
@@ -64,7 +132,7 @@ loop0:
 
 // func q8_0AVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
-TEXT ·q8_0AVX2x4(SB), NOPROF|DUPOK|NOSPLIT, $0-48
+TEXT ·q8_0AVX2x4(SB), NOSPLIT, $0-48
 	MOVQ   out+0(FP), AX
 	MOVQ   w+8(FP), CX
 	MOVQ   act+16(FP), DX
@@ -87,6 +155,8 @@ row:
 	MOVQ  blocks+24(FP), R11
 	SHLQ  $0x05, R11
 	ADDQ  R10, R11
+	MOVQ  blocks+24(FP), R12
+	SHLQ  $0x02, R12
 	MOVQ  blocks+24(FP), R12
 
 loop0:
@@ -127,13 +197,13 @@ loop0:
 	ADDQ         $0x22, R8
 	VPABSB       2(R9), Y6
 	VPSIGNB      2(R9), Y4, Y4
-	VPMADDUBSW   Y4, Y6, Y6
-	VPMADDWD     bl2Ones<>+0(SB), Y6, Y6
-	VCVTDQ2PS    Y6, Y6
-	VPBROADCASTW (R9), X4
-	VCVTPH2PS    X4, Y4
-	VMULPS       Y5, Y4, Y4
-	VFMADD231PS  Y4, Y6, Y3
+	VPMADDUBSW   Y4, Y6, Y4
+	VPMADDWD     bl2Ones<>+0(SB), Y4, Y4
+	VCVTDQ2PS    Y4, Y4
+	VPBROADCASTW (R9), X6
+	VCVTPH2PS    X6, Y6
+	VMULPS       Y5, Y6, Y6
+	VFMADD231PS  Y6, Y4, Y3
 	PREFETCHT0   2048(R9)
 	ADDQ         $0x22, R9
 	ADDQ         $0x20, R10
@@ -158,5 +228,914 @@ loop0:
 	ADDQ         $0x04, AX
 	DECQ         rows+32(FP)
 	JNZ          row
+	VZEROUPPER
+	RET
+
+// func iq4nlAVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
+TEXT ·iq4nlAVX2x1(SB), NOSPLIT, $0-48
+	MOVQ out+0(FP), AX
+	MOVQ w+8(FP), CX
+	MOVQ act+16(FP), DX
+
+row:
+	VMOVDQU bl2Values<>+0(SB), Y0
+	VPXOR   Y1, Y1, Y1
+	MOVQ    DX, BX
+	MOVQ    blocks+24(FP), SI
+	SHLQ    $0x05, SI
+	ADDQ    BX, SI
+	MOVQ    blocks+24(FP), DI
+	SHLQ    $0x02, DI
+	MOVQ    blocks+24(FP), DI
+
+loop0:
+	VMOVDQU        (BX), Y2
+	VBROADCASTSS   (SI), Y3
+	VBROADCASTI128 2(CX), Y4
+	VPSRLVQ        bl2Nibbles<>+0(SB), Y4, Y4
+	VPAND          bl2Nibble<>+0(SB), Y4, Y4
+	VPSHUFB        Y4, Y0, Y4
+	VPSIGNB        Y4, Y2, Y2
+	VPABSB         Y4, Y4
+	VPMADDUBSW     Y2, Y4, Y2
+	VPMADDWD       bl2Ones<>+0(SB), Y2, Y2
+	VCVTDQ2PS      Y2, Y2
+	VPBROADCASTW   (CX), X4
+	VCVTPH2PS      X4, Y4
+	VMULPS         Y3, Y4, Y4
+	VFMADD231PS    Y4, Y2, Y1
+	PREFETCHT0     2048(CX)
+	ADDQ           $0x12, CX
+	ADDQ           $0x20, BX
+	ADDQ           $0x04, SI
+	DECQ           DI
+	JNZ            loop0
+	VSHUFPS        $0x88, Y1, Y1, Y0
+	VSHUFPS        $0xdd, Y1, Y1, Y1
+	VADDPS         Y1, Y0, Y0
+	VSHUFPS        $0x88, Y0, Y0, Y1
+	VSHUFPS        $0xdd, Y0, Y0, Y0
+	VADDPS         Y0, Y1, Y1
+	VEXTRACTF128   $0x01, Y1, X0
+	VADDPS         X0, X1, X0
+	VMOVSS         X0, (AX)
+	ADDQ           $0x04, AX
+	DECQ           rows+32(FP)
+	JNZ            row
+	VZEROUPPER
+	RET
+
+// func iq4nlAVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
+TEXT ·iq4nlAVX2x4(SB), NOSPLIT, $0-48
+	MOVQ   out+0(FP), AX
+	MOVQ   w+8(FP), CX
+	MOVQ   act+16(FP), DX
+	MOVQ   blocks+24(FP), BX
+	IMUL3Q $0x00000012, BX, BX
+	MOVQ   step+40(FP), SI
+	IMULQ  SI, BX
+	LEAQ   (CX)(BX*1), DI
+	LEAQ   (DI)(BX*1), R8
+	LEAQ   (R8)(BX*1), R9
+	SHLQ   $0x02, SI
+	LEAQ   (SI)(SI*2), BX
+
+row:
+	VMOVDQU bl2Values<>+0(SB), Y0
+	VPXOR   Y1, Y1, Y1
+	VPXOR   Y2, Y2, Y2
+	VPXOR   Y3, Y3, Y3
+	VPXOR   Y4, Y4, Y4
+	MOVQ    DX, R10
+	MOVQ    blocks+24(FP), R11
+	SHLQ    $0x05, R11
+	ADDQ    R10, R11
+	MOVQ    blocks+24(FP), R12
+	SHLQ    $0x02, R12
+	MOVQ    blocks+24(FP), R12
+
+loop0:
+	VMOVDQU        (R10), Y5
+	VBROADCASTSS   (R11), Y6
+	VBROADCASTI128 2(CX), Y7
+	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
+	VPAND          bl2Nibble<>+0(SB), Y7, Y7
+	VPSHUFB        Y7, Y0, Y7
+	VPSIGNB        Y7, Y5, Y8
+	VPABSB         Y7, Y7
+	VPMADDUBSW     Y8, Y7, Y7
+	VPMADDWD       bl2Ones<>+0(SB), Y7, Y7
+	VCVTDQ2PS      Y7, Y7
+	VPBROADCASTW   (CX), X8
+	VCVTPH2PS      X8, Y8
+	VMULPS         Y6, Y8, Y8
+	VFMADD231PS    Y8, Y7, Y1
+	PREFETCHT0     2048(CX)
+	ADDQ           $0x12, CX
+	VBROADCASTI128 2(DI), Y7
+	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
+	VPAND          bl2Nibble<>+0(SB), Y7, Y7
+	VPSHUFB        Y7, Y0, Y7
+	VPSIGNB        Y7, Y5, Y8
+	VPABSB         Y7, Y7
+	VPMADDUBSW     Y8, Y7, Y7
+	VPMADDWD       bl2Ones<>+0(SB), Y7, Y7
+	VCVTDQ2PS      Y7, Y7
+	VPBROADCASTW   (DI), X8
+	VCVTPH2PS      X8, Y8
+	VMULPS         Y6, Y8, Y8
+	VFMADD231PS    Y8, Y7, Y2
+	PREFETCHT0     2048(DI)
+	ADDQ           $0x12, DI
+	VBROADCASTI128 2(R8), Y7
+	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
+	VPAND          bl2Nibble<>+0(SB), Y7, Y7
+	VPSHUFB        Y7, Y0, Y7
+	VPSIGNB        Y7, Y5, Y8
+	VPABSB         Y7, Y7
+	VPMADDUBSW     Y8, Y7, Y7
+	VPMADDWD       bl2Ones<>+0(SB), Y7, Y7
+	VCVTDQ2PS      Y7, Y7
+	VPBROADCASTW   (R8), X8
+	VCVTPH2PS      X8, Y8
+	VMULPS         Y6, Y8, Y8
+	VFMADD231PS    Y8, Y7, Y3
+	PREFETCHT0     2048(R8)
+	ADDQ           $0x12, R8
+	VBROADCASTI128 2(R9), Y7
+	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
+	VPAND          bl2Nibble<>+0(SB), Y7, Y7
+	VPSHUFB        Y7, Y0, Y7
+	VPSIGNB        Y7, Y5, Y5
+	VPABSB         Y7, Y7
+	VPMADDUBSW     Y5, Y7, Y5
+	VPMADDWD       bl2Ones<>+0(SB), Y5, Y5
+	VCVTDQ2PS      Y5, Y5
+	VPBROADCASTW   (R9), X7
+	VCVTPH2PS      X7, Y7
+	VMULPS         Y6, Y7, Y7
+	VFMADD231PS    Y7, Y5, Y4
+	PREFETCHT0     2048(R9)
+	ADDQ           $0x12, R9
+	ADDQ           $0x20, R10
+	ADDQ           $0x04, R11
+	DECQ           R12
+	JNZ            loop0
+	VSHUFPS        $0x88, Y2, Y1, Y0
+	VSHUFPS        $0xdd, Y2, Y1, Y1
+	VADDPS         Y1, Y0, Y0
+	VSHUFPS        $0x88, Y4, Y3, Y1
+	VSHUFPS        $0xdd, Y4, Y3, Y2
+	VADDPS         Y2, Y1, Y1
+	VSHUFPS        $0x88, Y1, Y0, Y2
+	VSHUFPS        $0xdd, Y1, Y0, Y0
+	VADDPS         Y0, Y2, Y2
+	VEXTRACTF128   $0x01, Y2, X0
+	VADDPS         X0, X2, X0
+	VMOVSS         X0, (AX)
+	VEXTRACTPS     $0x01, X0, (AX)(SI*1)
+	VEXTRACTPS     $0x02, X0, (AX)(SI*2)
+	VEXTRACTPS     $0x03, X0, (AX)(BX*1)
+	ADDQ           $0x04, AX
+	DECQ           rows+32(FP)
+	JNZ            row
+	VZEROUPPER
+	RET
+
+// func q4_0AVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
+TEXT ·q4_0AVX2x1(SB), NOSPLIT, $0-48
+	MOVQ out+0(FP), AX
+	MOVQ w+8(FP), CX
+	MOVQ act+16(FP), DX
+
+row:
+	VPXOR Y0, Y0, Y0
+	MOVQ  DX, BX
+	MOVQ  blocks+24(FP), SI
+	SHLQ  $0x05, SI
+	ADDQ  BX, SI
+	MOVQ  blocks+24(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  blocks+24(FP), R8
+
+loop0:
+	VMOVDQU        (BX), Y1
+	VBROADCASTSS   (SI), Y2
+	VMOVSS         (SI)(DI*1), X3
+	VMULSS         bl2Minus8<>+0(SB), X3, X3
+	VBROADCASTI128 2(CX), Y4
+	VPSRLVQ        bl2Nibbles<>+0(SB), Y4, Y4
+	VPAND          bl2Nibble<>+0(SB), Y4, Y4
+	VPMADDUBSW     Y1, Y4, Y1
+	VPMADDWD       bl2Ones<>+0(SB), Y1, Y1
+	VCVTDQ2PS      Y1, Y1
+	VPBROADCASTW   (CX), X4
+	VCVTPH2PS      X4, Y4
+	VFMADD231PS    Y4, Y3, Y0
+	VMULPS         Y2, Y4, Y2
+	VFMADD231PS    Y2, Y1, Y0
+	PREFETCHT0     2048(CX)
+	ADDQ           $0x12, CX
+	ADDQ           $0x20, BX
+	ADDQ           $0x04, SI
+	DECQ           R8
+	JNZ            loop0
+	VSHUFPS        $0x88, Y0, Y0, Y1
+	VSHUFPS        $0xdd, Y0, Y0, Y0
+	VADDPS         Y0, Y1, Y1
+	VSHUFPS        $0x88, Y1, Y1, Y0
+	VSHUFPS        $0xdd, Y1, Y1, Y1
+	VADDPS         Y1, Y0, Y0
+	VEXTRACTF128   $0x01, Y0, X1
+	VADDPS         X1, X0, X1
+	VMOVSS         X1, (AX)
+	ADDQ           $0x04, AX
+	DECQ           rows+32(FP)
+	JNZ            row
+	VZEROUPPER
+	RET
+
+// func q4_0AVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
+TEXT ·q4_0AVX2x4(SB), NOSPLIT, $0-48
+	MOVQ   out+0(FP), AX
+	MOVQ   w+8(FP), CX
+	MOVQ   act+16(FP), DX
+	MOVQ   blocks+24(FP), BX
+	IMUL3Q $0x00000012, BX, BX
+	MOVQ   step+40(FP), SI
+	IMULQ  SI, BX
+	LEAQ   (CX)(BX*1), DI
+	LEAQ   (DI)(BX*1), R8
+	LEAQ   (R8)(BX*1), R9
+	SHLQ   $0x02, SI
+	LEAQ   (SI)(SI*2), BX
+
+row:
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	MOVQ  DX, R10
+	MOVQ  blocks+24(FP), R11
+	SHLQ  $0x05, R11
+	ADDQ  R10, R11
+	MOVQ  blocks+24(FP), R12
+	SHLQ  $0x02, R12
+	MOVQ  blocks+24(FP), R13
+
+loop0:
+	VMOVDQU        (R10), Y4
+	VBROADCASTSS   (R11), Y5
+	VMOVSS         (R11)(R12*1), X6
+	VMULSS         bl2Minus8<>+0(SB), X6, X6
+	VBROADCASTI128 2(CX), Y7
+	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
+	VPAND          bl2Nibble<>+0(SB), Y7, Y7
+	VPMADDUBSW     Y4, Y7, Y7
+	VPMADDWD       bl2Ones<>+0(SB), Y7, Y7
+	VCVTDQ2PS      Y7, Y7
+	VPBROADCASTW   (CX), X8
+	VCVTPH2PS      X8, Y8
+	VFMADD231PS    Y8, Y6, Y0
+	VMULPS         Y5, Y8, Y8
+	VFMADD231PS    Y8, Y7, Y0
+	PREFETCHT0     2048(CX)
+	ADDQ           $0x12, CX
+	VBROADCASTI128 2(DI), Y7
+	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
+	VPAND          bl2Nibble<>+0(SB), Y7, Y7
+	VPMADDUBSW     Y4, Y7, Y7
+	VPMADDWD       bl2Ones<>+0(SB), Y7, Y7
+	VCVTDQ2PS      Y7, Y7
+	VPBROADCASTW   (DI), X8
+	VCVTPH2PS      X8, Y8
+	VFMADD231PS    Y8, Y6, Y1
+	VMULPS         Y5, Y8, Y8
+	VFMADD231PS    Y8, Y7, Y1
+	PREFETCHT0     2048(DI)
+	ADDQ           $0x12, DI
+	VBROADCASTI128 2(R8), Y7
+	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
+	VPAND          bl2Nibble<>+0(SB), Y7, Y7
+	VPMADDUBSW     Y4, Y7, Y7
+	VPMADDWD       bl2Ones<>+0(SB), Y7, Y7
+	VCVTDQ2PS      Y7, Y7
+	VPBROADCASTW   (R8), X8
+	VCVTPH2PS      X8, Y8
+	VFMADD231PS    Y8, Y6, Y2
+	VMULPS         Y5, Y8, Y8
+	VFMADD231PS    Y8, Y7, Y2
+	PREFETCHT0     2048(R8)
+	ADDQ           $0x12, R8
+	VBROADCASTI128 2(R9), Y7
+	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
+	VPAND          bl2Nibble<>+0(SB), Y7, Y7
+	VPMADDUBSW     Y4, Y7, Y4
+	VPMADDWD       bl2Ones<>+0(SB), Y4, Y4
+	VCVTDQ2PS      Y4, Y4
+	VPBROADCASTW   (R9), X7
+	VCVTPH2PS      X7, Y7
+	VFMADD231PS    Y7, Y6, Y3
+	VMULPS         Y5, Y7, Y5
+	VFMADD231PS    Y5, Y4, Y3
+	PREFETCHT0     2048(R9)
+	ADDQ           $0x12, R9
+	ADDQ           $0x20, R10
+	ADDQ           $0x04, R11
+	DECQ           R13
+	JNZ            loop0
+	VSHUFPS        $0x88, Y1, Y0, Y4
+	VSHUFPS        $0xdd, Y1, Y0, Y0
+	VADDPS         Y0, Y4, Y4
+	VSHUFPS        $0x88, Y3, Y2, Y0
+	VSHUFPS        $0xdd, Y3, Y2, Y1
+	VADDPS         Y1, Y0, Y0
+	VSHUFPS        $0x88, Y0, Y4, Y1
+	VSHUFPS        $0xdd, Y0, Y4, Y0
+	VADDPS         Y0, Y1, Y1
+	VEXTRACTF128   $0x01, Y1, X0
+	VADDPS         X0, X1, X0
+	VMOVSS         X0, (AX)
+	VEXTRACTPS     $0x01, X0, (AX)(SI*1)
+	VEXTRACTPS     $0x02, X0, (AX)(SI*2)
+	VEXTRACTPS     $0x03, X0, (AX)(BX*1)
+	ADDQ           $0x04, AX
+	DECQ           rows+32(FP)
+	JNZ            row
+	VZEROUPPER
+	RET
+
+// func q4_1AVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
+TEXT ·q4_1AVX2x1(SB), NOSPLIT, $0-48
+	MOVQ out+0(FP), AX
+	MOVQ w+8(FP), CX
+	MOVQ act+16(FP), DX
+
+row:
+	VPXOR Y0, Y0, Y0
+	MOVQ  DX, BX
+	MOVQ  blocks+24(FP), SI
+	SHLQ  $0x05, SI
+	ADDQ  BX, SI
+	MOVQ  blocks+24(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  blocks+24(FP), R8
+
+loop0:
+	VMOVDQU        (BX), Y1
+	VBROADCASTSS   (SI), Y2
+	VMOVSS         (SI)(DI*1), X3
+	VBROADCASTI128 4(CX), Y4
+	VPSRLVQ        bl2Nibbles<>+0(SB), Y4, Y4
+	VPAND          bl2Nibble<>+0(SB), Y4, Y4
+	VPMADDUBSW     Y1, Y4, Y1
+	VPMADDWD       bl2Ones<>+0(SB), Y1, Y1
+	VCVTDQ2PS      Y1, Y1
+	VPBROADCASTW   (CX), X4
+	VCVTPH2PS      X4, Y4
+	VPBROADCASTW   2(CX), X5
+	VCVTPH2PS      X5, Y5
+	VFMADD231PS    Y5, Y3, Y0
+	VMULPS         Y2, Y4, Y2
+	VFMADD231PS    Y2, Y1, Y0
+	PREFETCHT0     2048(CX)
+	ADDQ           $0x14, CX
+	ADDQ           $0x20, BX
+	ADDQ           $0x04, SI
+	DECQ           R8
+	JNZ            loop0
+	VSHUFPS        $0x88, Y0, Y0, Y1
+	VSHUFPS        $0xdd, Y0, Y0, Y0
+	VADDPS         Y0, Y1, Y1
+	VSHUFPS        $0x88, Y1, Y1, Y0
+	VSHUFPS        $0xdd, Y1, Y1, Y1
+	VADDPS         Y1, Y0, Y0
+	VEXTRACTF128   $0x01, Y0, X1
+	VADDPS         X1, X0, X1
+	VMOVSS         X1, (AX)
+	ADDQ           $0x04, AX
+	DECQ           rows+32(FP)
+	JNZ            row
+	VZEROUPPER
+	RET
+
+// func q4_1AVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
+TEXT ·q4_1AVX2x4(SB), NOSPLIT, $0-48
+	MOVQ   out+0(FP), AX
+	MOVQ   w+8(FP), CX
+	MOVQ   act+16(FP), DX
+	MOVQ   blocks+24(FP), BX
+	IMUL3Q $0x00000014, BX, BX
+	MOVQ   step+40(FP), SI
+	IMULQ  SI, BX
+	LEAQ   (CX)(BX*1), DI
+	LEAQ   (DI)(BX*1), R8
+	LEAQ   (R8)(BX*1), R9
+	SHLQ   $0x02, SI
+	LEAQ   (SI)(SI*2), BX
+
+row:
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	MOVQ  DX, R10
+	MOVQ  blocks+24(FP), R11
+	SHLQ  $0x05, R11
+	ADDQ  R10, R11
+	MOVQ  blocks+24(FP), R12
+	SHLQ  $0x02, R12
+	MOVQ  blocks+24(FP), R13
+
+loop0:
+	VMOVDQU        (R10), Y4
+	VBROADCASTSS   (R11), Y5
+	VMOVSS         (R11)(R12*1), X6
+	VBROADCASTI128 4(CX), Y7
+	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
+	VPAND          bl2Nibble<>+0(SB), Y7, Y7
+	VPMADDUBSW     Y4, Y7, Y7
+	VPMADDWD       bl2Ones<>+0(SB), Y7, Y7
+	VCVTDQ2PS      Y7, Y7
+	VPBROADCASTW   (CX), X8
+	VCVTPH2PS      X8, Y8
+	VPBROADCASTW   2(CX), X9
+	VCVTPH2PS      X9, Y9
+	VFMADD231PS    Y9, Y6, Y0
+	VMULPS         Y5, Y8, Y8
+	VFMADD231PS    Y8, Y7, Y0
+	PREFETCHT0     2048(CX)
+	ADDQ           $0x14, CX
+	VBROADCASTI128 4(DI), Y7
+	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
+	VPAND          bl2Nibble<>+0(SB), Y7, Y7
+	VPMADDUBSW     Y4, Y7, Y7
+	VPMADDWD       bl2Ones<>+0(SB), Y7, Y7
+	VCVTDQ2PS      Y7, Y7
+	VPBROADCASTW   (DI), X8
+	VCVTPH2PS      X8, Y8
+	VPBROADCASTW   2(DI), X9
+	VCVTPH2PS      X9, Y9
+	VFMADD231PS    Y9, Y6, Y1
+	VMULPS         Y5, Y8, Y8
+	VFMADD231PS    Y8, Y7, Y1
+	PREFETCHT0     2048(DI)
+	ADDQ           $0x14, DI
+	VBROADCASTI128 4(R8), Y7
+	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
+	VPAND          bl2Nibble<>+0(SB), Y7, Y7
+	VPMADDUBSW     Y4, Y7, Y7
+	VPMADDWD       bl2Ones<>+0(SB), Y7, Y7
+	VCVTDQ2PS      Y7, Y7
+	VPBROADCASTW   (R8), X8
+	VCVTPH2PS      X8, Y8
+	VPBROADCASTW   2(R8), X9
+	VCVTPH2PS      X9, Y9
+	VFMADD231PS    Y9, Y6, Y2
+	VMULPS         Y5, Y8, Y8
+	VFMADD231PS    Y8, Y7, Y2
+	PREFETCHT0     2048(R8)
+	ADDQ           $0x14, R8
+	VBROADCASTI128 4(R9), Y7
+	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
+	VPAND          bl2Nibble<>+0(SB), Y7, Y7
+	VPMADDUBSW     Y4, Y7, Y4
+	VPMADDWD       bl2Ones<>+0(SB), Y4, Y4
+	VCVTDQ2PS      Y4, Y4
+	VPBROADCASTW   (R9), X7
+	VCVTPH2PS      X7, Y7
+	VPBROADCASTW   2(R9), X8
+	VCVTPH2PS      X8, Y8
+	VFMADD231PS    Y8, Y6, Y3
+	VMULPS         Y5, Y7, Y5
+	VFMADD231PS    Y5, Y4, Y3
+	PREFETCHT0     2048(R9)
+	ADDQ           $0x14, R9
+	ADDQ           $0x20, R10
+	ADDQ           $0x04, R11
+	DECQ           R13
+	JNZ            loop0
+	VSHUFPS        $0x88, Y1, Y0, Y4
+	VSHUFPS        $0xdd, Y1, Y0, Y0
+	VADDPS         Y0, Y4, Y4
+	VSHUFPS        $0x88, Y3, Y2, Y0
+	VSHUFPS        $0xdd, Y3, Y2, Y1
+	VADDPS         Y1, Y0, Y0
+	VSHUFPS        $0x88, Y0, Y4, Y1
+	VSHUFPS        $0xdd, Y0, Y4, Y0
+	VADDPS         Y0, Y1, Y1
+	VEXTRACTF128   $0x01, Y1, X0
+	VADDPS         X0, X1, X0
+	VMOVSS         X0, (AX)
+	VEXTRACTPS     $0x01, X0, (AX)(SI*1)
+	VEXTRACTPS     $0x02, X0, (AX)(SI*2)
+	VEXTRACTPS     $0x03, X0, (AX)(BX*1)
+	ADDQ           $0x04, AX
+	DECQ           rows+32(FP)
+	JNZ            row
+	VZEROUPPER
+	RET
+
+// func q5_0AVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
+TEXT ·q5_0AVX2x1(SB), NOSPLIT, $0-48
+	MOVQ out+0(FP), AX
+	MOVQ w+8(FP), CX
+	MOVQ act+16(FP), DX
+
+row:
+	VPXOR Y0, Y0, Y0
+	MOVQ  DX, BX
+	MOVQ  blocks+24(FP), SI
+	SHLQ  $0x05, SI
+	ADDQ  BX, SI
+	MOVQ  blocks+24(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  blocks+24(FP), R8
+
+loop0:
+	VMOVDQU        (BX), Y1
+	VBROADCASTSS   (SI), Y2
+	VMOVSS         (SI)(DI*1), X3
+	VMULSS         bl2Minus16<>+0(SB), X3, X3
+	VBROADCASTI128 6(CX), Y4
+	VPSRLVQ        bl2Nibbles<>+0(SB), Y4, Y4
+	VPAND          bl2Nibble<>+0(SB), Y4, Y4
+	VPBROADCASTD   2(CX), Y5
+	VPSHUFB        bl2Spread<>+0(SB), Y5, Y5
+	VPAND          bl2Bits<>+0(SB), Y5, Y5
+	VPCMPEQB       bl2Bits<>+0(SB), Y5, Y5
+	VPAND          bl2Fifth<>+0(SB), Y5, Y5
+	VPOR           Y5, Y4, Y4
+	VPMADDUBSW     Y1, Y4, Y1
+	VPMADDWD       bl2Ones<>+0(SB), Y1, Y1
+	VCVTDQ2PS      Y1, Y1
+	VPBROADCASTW   (CX), X4
+	VCVTPH2PS      X4, Y4
+	VFMADD231PS    Y4, Y3, Y0
+	VMULPS         Y2, Y4, Y2
+	VFMADD231PS    Y2, Y1, Y0
+	PREFETCHT0     2048(CX)
+	ADDQ           $0x16, CX
+	ADDQ           $0x20, BX
+	ADDQ           $0x04, SI
+	DECQ           R8
+	JNZ            loop0
+	VSHUFPS        $0x88, Y0, Y0, Y1
+	VSHUFPS        $0xdd, Y0, Y0, Y0
+	VADDPS         Y0, Y1, Y1
+	VSHUFPS        $0x88, Y1, Y1, Y0
+	VSHUFPS        $0xdd, Y1, Y1, Y1
+	VADDPS         Y1, Y0, Y0
+	VEXTRACTF128   $0x01, Y0, X1
+	VADDPS         X1, X0, X1
+	VMOVSS         X1, (AX)
+	ADDQ           $0x04, AX
+	DECQ           rows+32(FP)
+	JNZ            row
+	VZEROUPPER
+	RET
+
+// func q5_0AVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
+TEXT ·q5_0AVX2x4(SB), NOSPLIT, $0-48
+	MOVQ   out+0(FP), AX
+	MOVQ   w+8(FP), CX
+	MOVQ   act+16(FP), DX
+	MOVQ   blocks+24(FP), BX
+	IMUL3Q $0x00000016, BX, BX
+	MOVQ   step+40(FP), SI
+	IMULQ  SI, BX
+	LEAQ   (CX)(BX*1), DI
+	LEAQ   (DI)(BX*1), R8
+	LEAQ   (R8)(BX*1), R9
+	SHLQ   $0x02, SI
+	LEAQ   (SI)(SI*2), BX
+
+row:
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	MOVQ  DX, R10
+	MOVQ  blocks+24(FP), R11
+	SHLQ  $0x05, R11
+	ADDQ  R10, R11
+	MOVQ  blocks+24(FP), R12
+	SHLQ  $0x02, R12
+	MOVQ  blocks+24(FP), R13
+
+loop0:
+	VMOVDQU        (R10), Y4
+	VBROADCASTSS   (R11), Y5
+	VMOVSS         (R11)(R12*1), X6
+	VMULSS         bl2Minus16<>+0(SB), X6, X6
+	VBROADCASTI128 6(CX), Y7
+	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
+	VPAND          bl2Nibble<>+0(SB), Y7, Y7
+	VPBROADCASTD   2(CX), Y8
+	VPSHUFB        bl2Spread<>+0(SB), Y8, Y8
+	VPAND          bl2Bits<>+0(SB), Y8, Y8
+	VPCMPEQB       bl2Bits<>+0(SB), Y8, Y8
+	VPAND          bl2Fifth<>+0(SB), Y8, Y8
+	VPOR           Y8, Y7, Y7
+	VPMADDUBSW     Y4, Y7, Y7
+	VPMADDWD       bl2Ones<>+0(SB), Y7, Y7
+	VCVTDQ2PS      Y7, Y7
+	VPBROADCASTW   (CX), X8
+	VCVTPH2PS      X8, Y8
+	VFMADD231PS    Y8, Y6, Y0
+	VMULPS         Y5, Y8, Y8
+	VFMADD231PS    Y8, Y7, Y0
+	PREFETCHT0     2048(CX)
+	ADDQ           $0x16, CX
+	VBROADCASTI128 6(DI), Y7
+	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
+	VPAND          bl2Nibble<>+0(SB), Y7, Y7
+	VPBROADCASTD   2(DI), Y8
+	VPSHUFB        bl2Spread<>+0(SB), Y8, Y8
+	VPAND          bl2Bits<>+0(SB), Y8, Y8
+	VPCMPEQB       bl2Bits<>+0(SB), Y8, Y8
+	VPAND          bl2Fifth<>+0(SB), Y8, Y8
+	VPOR           Y8, Y7, Y7
+	VPMADDUBSW     Y4, Y7, Y7
+	VPMADDWD       bl2Ones<>+0(SB), Y7, Y7
+	VCVTDQ2PS      Y7, Y7
+	VPBROADCASTW   (DI), X8
+	VCVTPH2PS      X8, Y8
+	VFMADD231PS    Y8, Y6, Y1
+	VMULPS         Y5, Y8, Y8
+	VFMADD231PS    Y8, Y7, Y1
+	PREFETCHT0     2048(DI)
+	ADDQ           $0x16, DI
+	VBROADCASTI128 6(R8), Y7
+	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
+	VPAND          bl2Nibble<>+0(SB), Y7, Y7
+	VPBROADCASTD   2(R8), Y8
+	VPSHUFB        bl2Spread<>+0(SB), Y8, Y8
+	VPAND          bl2Bits<>+0(SB), Y8, Y8
+	VPCMPEQB       bl2Bits<>+0(SB), Y8, Y8
+	VPAND          bl2Fifth<>+0(SB), Y8, Y8
+	VPOR           Y8, Y7, Y7
+	VPMADDUBSW     Y4, Y7, Y7
+	VPMADDWD       bl2Ones<>+0(SB), Y7, Y7
+	VCVTDQ2PS      Y7, Y7
+	VPBROADCASTW   (R8), X8
+	VCVTPH2PS      X8, Y8
+	VFMADD231PS    Y8, Y6, Y2
+	VMULPS         Y5, Y8, Y8
+	VFMADD231PS    Y8, Y7, Y2
+	PREFETCHT0     2048(R8)
+	ADDQ           $0x16, R8
+	VBROADCASTI128 6(R9), Y7
+	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
+	VPAND          bl2Nibble<>+0(SB), Y7, Y7
+	VPBROADCASTD   2(R9), Y8
+	VPSHUFB        bl2Spread<>+0(SB), Y8, Y8
+	VPAND          bl2Bits<>+0(SB), Y8, Y8
+	VPCMPEQB       bl2Bits<>+0(SB), Y8, Y8
+	VPAND          bl2Fifth<>+0(SB), Y8, Y8
+	VPOR           Y8, Y7, Y7
+	VPMADDUBSW     Y4, Y7, Y4
+	VPMADDWD       bl2Ones<>+0(SB), Y4, Y4
+	VCVTDQ2PS      Y4, Y4
+	VPBROADCASTW   (R9), X7
+	VCVTPH2PS      X7, Y7
+	VFMADD231PS    Y7, Y6, Y3
+	VMULPS         Y5, Y7, Y5
+	VFMADD231PS    Y5, Y4, Y3
+	PREFETCHT0     2048(R9)
+	ADDQ           $0x16, R9
+	ADDQ           $0x20, R10
+	ADDQ           $0x04, R11
+	DECQ           R13
+	JNZ            loop0
+	VSHUFPS        $0x88, Y1, Y0, Y4
+	VSHUFPS        $0xdd, Y1, Y0, Y0
+	VADDPS         Y0, Y4, Y4
+	VSHUFPS        $0x88, Y3, Y2, Y0
+	VSHUFPS        $0xdd, Y3, Y2, Y1
+	VADDPS         Y1, Y0, Y0
+	VSHUFPS        $0x88, Y0, Y4, Y1
+	VSHUFPS        $0xdd, Y0, Y4, Y0
+	VADDPS         Y0, Y1, Y1
+	VEXTRACTF128   $0x01, Y1, X0
+	VADDPS         X0, X1, X0
+	VMOVSS         X0, (AX)
+	VEXTRACTPS     $0x01, X0, (AX)(SI*1)
+	VEXTRACTPS     $0x02, X0, (AX)(SI*2)
+	VEXTRACTPS     $0x03, X0, (AX)(BX*1)
+	ADDQ           $0x04, AX
+	DECQ           rows+32(FP)
+	JNZ            row
+	VZEROUPPER
+	RET
+
+// func q5_1AVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
+TEXT ·q5_1AVX2x1(SB), NOSPLIT, $0-48
+	MOVQ out+0(FP), AX
+	MOVQ w+8(FP), CX
+	MOVQ act+16(FP), DX
+
+row:
+	VPXOR Y0, Y0, Y0
+	MOVQ  DX, BX
+	MOVQ  blocks+24(FP), SI
+	SHLQ  $0x05, SI
+	ADDQ  BX, SI
+	MOVQ  blocks+24(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  blocks+24(FP), R8
+
+loop0:
+	VMOVDQU        (BX), Y1
+	VBROADCASTSS   (SI), Y2
+	VMOVSS         (SI)(DI*1), X3
+	VBROADCASTI128 8(CX), Y4
+	VPSRLVQ        bl2Nibbles<>+0(SB), Y4, Y4
+	VPAND          bl2Nibble<>+0(SB), Y4, Y4
+	VPBROADCASTD   4(CX), Y5
+	VPSHUFB        bl2Spread<>+0(SB), Y5, Y5
+	VPAND          bl2Bits<>+0(SB), Y5, Y5
+	VPCMPEQB       bl2Bits<>+0(SB), Y5, Y5
+	VPAND          bl2Fifth<>+0(SB), Y5, Y5
+	VPOR           Y5, Y4, Y4
+	VPMADDUBSW     Y1, Y4, Y1
+	VPMADDWD       bl2Ones<>+0(SB), Y1, Y1
+	VCVTDQ2PS      Y1, Y1
+	VPBROADCASTW   (CX), X4
+	VCVTPH2PS      X4, Y4
+	VPBROADCASTW   2(CX), X5
+	VCVTPH2PS      X5, Y5
+	VFMADD231PS    Y5, Y3, Y0
+	VMULPS         Y2, Y4, Y2
+	VFMADD231PS    Y2, Y1, Y0
+	PREFETCHT0     2048(CX)
+	ADDQ           $0x18, CX
+	ADDQ           $0x20, BX
+	ADDQ           $0x04, SI
+	DECQ           R8
+	JNZ            loop0
+	VSHUFPS        $0x88, Y0, Y0, Y1
+	VSHUFPS        $0xdd, Y0, Y0, Y0
+	VADDPS         Y0, Y1, Y1
+	VSHUFPS        $0x88, Y1, Y1, Y0
+	VSHUFPS        $0xdd, Y1, Y1, Y1
+	VADDPS         Y1, Y0, Y0
+	VEXTRACTF128   $0x01, Y0, X1
+	VADDPS         X1, X0, X1
+	VMOVSS         X1, (AX)
+	ADDQ           $0x04, AX
+	DECQ           rows+32(FP)
+	JNZ            row
+	VZEROUPPER
+	RET
+
+// func q5_1AVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
+TEXT ·q5_1AVX2x4(SB), NOSPLIT, $0-48
+	MOVQ   out+0(FP), AX
+	MOVQ   w+8(FP), CX
+	MOVQ   act+16(FP), DX
+	MOVQ   blocks+24(FP), BX
+	IMUL3Q $0x00000018, BX, BX
+	MOVQ   step+40(FP), SI
+	IMULQ  SI, BX
+	LEAQ   (CX)(BX*1), DI
+	LEAQ   (DI)(BX*1), R8
+	LEAQ   (R8)(BX*1), R9
+	SHLQ   $0x02, SI
+	LEAQ   (SI)(SI*2), BX
+
+row:
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	MOVQ  DX, R10
+	MOVQ  blocks+24(FP), R11
+	SHLQ  $0x05, R11
+	ADDQ  R10, R11
+	MOVQ  blocks+24(FP), R12
+	SHLQ  $0x02, R12
+	MOVQ  blocks+24(FP), R13
+
+loop0:
+	VMOVDQU        (R10), Y4
+	VBROADCASTSS   (R11), Y5
+	VMOVSS         (R11)(R12*1), X6
+	VBROADCASTI128 8(CX), Y7
+	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
+	VPAND          bl2Nibble<>+0(SB), Y7, Y7
+	VPBROADCASTD   4(CX), Y8
+	VPSHUFB        bl2Spread<>+0(SB), Y8, Y8
+	VPAND          bl2Bits<>+0(SB), Y8, Y8
+	VPCMPEQB       bl2Bits<>+0(SB), Y8, Y8
+	VPAND          bl2Fifth<>+0(SB), Y8, Y8
+	VPOR           Y8, Y7, Y7
+	VPMADDUBSW     Y4, Y7, Y7
+	VPMADDWD       bl2Ones<>+0(SB), Y7, Y7
+	VCVTDQ2PS      Y7, Y7
+	VPBROADCASTW   (CX), X8
+	VCVTPH2PS      X8, Y8
+	VPBROADCASTW   2(CX), X9
+	VCVTPH2PS      X9, Y9
+	VFMADD231PS    Y9, Y6, Y0
+	VMULPS         Y5, Y8, Y8
+	VFMADD231PS    Y8, Y7, Y0
+	PREFETCHT0     2048(CX)
+	ADDQ           $0x18, CX
+	VBROADCASTI128 8(DI), Y7
+	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
+	VPAND          bl2Nibble<>+0(SB), Y7, Y7
+	VPBROADCASTD   4(DI), Y8
+	VPSHUFB        bl2Spread<>+0(SB), Y8, Y8
+	VPAND          bl2Bits<>+0(SB), Y8, Y8
+	VPCMPEQB       bl2Bits<>+0(SB), Y8, Y8
+	VPAND          bl2Fifth<>+0(SB), Y8, Y8
+	VPOR           Y8, Y7, Y7
+	VPMADDUBSW     Y4, Y7, Y7
+	VPMADDWD       bl2Ones<>+0(SB), Y7, Y7
+	VCVTDQ2PS      Y7, Y7
+	VPBROADCASTW   (DI), X8
+	VCVTPH2PS      X8, Y8
+	VPBROADCASTW   2(DI), X9
+	VCVTPH2PS      X9, Y9
+	VFMADD231PS    Y9, Y6, Y1
+	VMULPS         Y5, Y8, Y8
+	VFMADD231PS    Y8, Y7, Y1
+	PREFETCHT0     2048(DI)
+	ADDQ           $0x18, DI
+	VBROADCASTI128 8(R8), Y7
+	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
+	VPAND          bl2Nibble<>+0(SB), Y7, Y7
+	VPBROADCASTD   4(R8), Y8
+	VPSHUFB        bl2Spread<>+0(SB), Y8, Y8
+	VPAND          bl2Bits<>+0(SB), Y8, Y8
+	VPCMPEQB       bl2Bits<>+0(SB), Y8, Y8
+	VPAND          bl2Fifth<>+0(SB), Y8, Y8
+	VPOR           Y8, Y7, Y7
+	VPMADDUBSW     Y4, Y7, Y7
+	VPMADDWD       bl2Ones<>+0(SB), Y7, Y7
+	VCVTDQ2PS      Y7, Y7
+	VPBROADCASTW   (R8), X8
+	VCVTPH2PS      X8, Y8
+	VPBROADCASTW   2(R8), X9
+	VCVTPH2PS      X9, Y9
+	VFMADD231PS    Y9, Y6, Y2
+	VMULPS         Y5, Y8, Y8
+	VFMADD231PS    Y8, Y7, Y2
+	PREFETCHT0     2048(R8)
+	ADDQ           $0x18, R8
+	VBROADCASTI128 8(R9), Y7
+	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
+	VPAND          bl2Nibble<>+0(SB), Y7, Y7
+	VPBROADCASTD   4(R9), Y8
+	VPSHUFB        bl2Spread<>+0(SB), Y8, Y8
+	VPAND          bl2Bits<>+0(SB), Y8, Y8
+	VPCMPEQB       bl2Bits<>+0(SB), Y8, Y8
+	VPAND          bl2Fifth<>+0(SB), Y8, Y8
+	VPOR           Y8, Y7, Y7
+	VPMADDUBSW     Y4, Y7, Y4
+	VPMADDWD       bl2Ones<>+0(SB), Y4, Y4
+	VCVTDQ2PS      Y4, Y4
+	VPBROADCASTW   (R9), X7
+	VCVTPH2PS      X7, Y7
+	VPBROADCASTW   2(R9), X8
+	VCVTPH2PS      X8, Y8
+	VFMADD231PS    Y8, Y6, Y3
+	VMULPS         Y5, Y7, Y5
+	VFMADD231PS    Y5, Y4, Y3
+	PREFETCHT0     2048(R9)
+	ADDQ           $0x18, R9
+	ADDQ           $0x20, R10
+	ADDQ           $0x04, R11
+	DECQ           R13
+	JNZ            loop0
+	VSHUFPS        $0x88, Y1, Y0, Y4
+	VSHUFPS        $0xdd, Y1, Y0, Y0
+	VADDPS         Y0, Y4, Y4
+	VSHUFPS        $0x88, Y3, Y2, Y0
+	VSHUFPS        $0xdd, Y3, Y2, Y1
+	VADDPS         Y1, Y0, Y0
+	VSHUFPS        $0x88, Y0, Y4, Y1
+	VSHUFPS        $0xdd, Y0, Y4, Y0
+	VADDPS         Y0, Y1, Y1
+	VEXTRACTF128   $0x01, Y1, X0
+	VADDPS         X0, X1, X0
+	VMOVSS         X0, (AX)
+	VEXTRACTPS     $0x01, X0, (AX)(SI*1)
+	VEXTRACTPS     $0x02, X0, (AX)(SI*2)
+	VEXTRACTPS     $0x03, X0, (AX)(BX*1)
+	ADDQ           $0x04, AX
+	DECQ           rows+32(FP)
+	JNZ            row
 	VZEROUPPER
 	RET

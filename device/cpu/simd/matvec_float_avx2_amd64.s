@@ -6,7 +6,7 @@
 
 // func f32AVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·f32AVX2x1(SB), NOPROF|DUPOK|NOSPLIT, $0-48
+TEXT ·f32AVX2x1(SB), NOSPLIT, $0-48
 	MOVQ out+0(FP), AX
 	MOVQ w+8(FP), CX
 	MOVQ act+16(FP), DX
@@ -68,7 +68,7 @@ done:
 
 // func f32AVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·f32AVX2x4(SB), NOPROF|DUPOK|NOSPLIT, $0-48
+TEXT ·f32AVX2x4(SB), NOSPLIT, $0-48
 	MOVQ   out+0(FP), AX
 	MOVQ   w+8(FP), CX
 	MOVQ   act+16(FP), DX
@@ -187,7 +187,7 @@ done:
 
 // func f16AVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
-TEXT ·f16AVX2x1(SB), NOPROF|DUPOK|NOSPLIT, $0-48
+TEXT ·f16AVX2x1(SB), NOSPLIT, $0-48
 	MOVQ out+0(FP), AX
 	MOVQ w+8(FP), CX
 	MOVQ act+16(FP), DX
@@ -250,7 +250,7 @@ done:
 
 // func f16AVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
-TEXT ·f16AVX2x4(SB), NOPROF|DUPOK|NOSPLIT, $0-48
+TEXT ·f16AVX2x4(SB), NOSPLIT, $0-48
 	MOVQ   out+0(FP), AX
 	MOVQ   w+8(FP), CX
 	MOVQ   act+16(FP), DX
@@ -373,7 +373,7 @@ done:
 
 // func bf16AVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·bf16AVX2x1(SB), NOPROF|DUPOK|NOSPLIT, $0-48
+TEXT ·bf16AVX2x1(SB), NOSPLIT, $0-48
 	MOVQ out+0(FP), AX
 	MOVQ w+8(FP), CX
 	MOVQ act+16(FP), DX
@@ -438,7 +438,7 @@ done:
 
 // func bf16AVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, FMA3, MMX+
-TEXT ·bf16AVX2x4(SB), NOPROF|DUPOK|NOSPLIT, $0-48
+TEXT ·bf16AVX2x4(SB), NOSPLIT, $0-48
 	MOVQ   out+0(FP), AX
 	MOVQ   w+8(FP), CX
 	MOVQ   act+16(FP), DX

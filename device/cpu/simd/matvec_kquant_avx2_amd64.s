@@ -106,19 +106,1080 @@ DATA kq2Pairs<>+8(SB)/4, $0x07050301
 DATA kq2Pairs<>+12(SB)/4, $0x0f0d0b09
 GLOBL kq2Pairs<>(SB), RODATA|NOPTR, $16
 
-DATA kq2Two<>+0(SB)/4, $0x30303030
-DATA kq2Two<>+4(SB)/4, $0x30303030
-DATA kq2Two<>+8(SB)/4, $0x30303030
-DATA kq2Two<>+12(SB)/4, $0x30303030
-DATA kq2Two<>+16(SB)/4, $0x30303030
-DATA kq2Two<>+20(SB)/4, $0x30303030
-DATA kq2Two<>+24(SB)/4, $0x30303030
-DATA kq2Two<>+28(SB)/4, $0x30303030
+DATA kq2Bit2<>+0(SB)/4, $0x04040404
+DATA kq2Bit2<>+4(SB)/4, $0x04040404
+DATA kq2Bit2<>+8(SB)/4, $0x04040404
+DATA kq2Bit2<>+12(SB)/4, $0x04040404
+DATA kq2Bit2<>+16(SB)/4, $0x04040404
+DATA kq2Bit2<>+20(SB)/4, $0x04040404
+DATA kq2Bit2<>+24(SB)/4, $0x04040404
+DATA kq2Bit2<>+28(SB)/4, $0x04040404
+GLOBL kq2Bit2<>(SB), RODATA|NOPTR, $32
+
+DATA kq2Bit4<>+0(SB)/4, $0x10101010
+DATA kq2Bit4<>+4(SB)/4, $0x10101010
+DATA kq2Bit4<>+8(SB)/4, $0x10101010
+DATA kq2Bit4<>+12(SB)/4, $0x10101010
+DATA kq2Bit4<>+16(SB)/4, $0x10101010
+DATA kq2Bit4<>+20(SB)/4, $0x10101010
+DATA kq2Bit4<>+24(SB)/4, $0x10101010
+DATA kq2Bit4<>+28(SB)/4, $0x10101010
+GLOBL kq2Bit4<>(SB), RODATA|NOPTR, $32
+
+DATA kq2Two<>+0(SB)/4, $0x03030303
+DATA kq2Two<>+4(SB)/4, $0x03030303
+DATA kq2Two<>+8(SB)/4, $0x03030303
+DATA kq2Two<>+12(SB)/4, $0x03030303
+DATA kq2Two<>+16(SB)/4, $0x03030303
+DATA kq2Two<>+20(SB)/4, $0x03030303
+DATA kq2Two<>+24(SB)/4, $0x03030303
+DATA kq2Two<>+28(SB)/4, $0x03030303
 GLOBL kq2Two<>(SB), RODATA|NOPTR, $32
+
+DATA kq2Two4<>+0(SB)/4, $0x30303030
+DATA kq2Two4<>+4(SB)/4, $0x30303030
+DATA kq2Two4<>+8(SB)/4, $0x30303030
+DATA kq2Two4<>+12(SB)/4, $0x30303030
+DATA kq2Two4<>+16(SB)/4, $0x30303030
+DATA kq2Two4<>+20(SB)/4, $0x30303030
+DATA kq2Two4<>+24(SB)/4, $0x30303030
+DATA kq2Two4<>+28(SB)/4, $0x30303030
+GLOBL kq2Two4<>(SB), RODATA|NOPTR, $32
+
+DATA kq2Q3Shift<>+0(SB)/4, $0x00000000
+DATA kq2Q3Shift<>+4(SB)/4, $0x00000000
+DATA kq2Q3Shift<>+8(SB)/4, $0x00000004
+DATA kq2Q3Shift<>+12(SB)/4, $0x00000004
+DATA kq2Q3Shift<>+16(SB)/4, $0x00000000
+DATA kq2Q3Shift<>+20(SB)/4, $0x00000002
+DATA kq2Q3Shift<>+24(SB)/4, $0x00000004
+DATA kq2Q3Shift<>+28(SB)/4, $0x00000006
+GLOBL kq2Q3Shift<>(SB), RODATA|NOPTR, $32
+
+DATA kq2Less32<>+0(SB)/4, $0x20202020
+DATA kq2Less32<>+4(SB)/4, $0x20202020
+DATA kq2Less32<>+8(SB)/4, $0x20202020
+DATA kq2Less32<>+12(SB)/4, $0x20202020
+GLOBL kq2Less32<>(SB), RODATA|NOPTR, $16
+
+DATA kq2Nibbles<>+0(SB)/4, $0x00000000
+DATA kq2Nibbles<>+4(SB)/4, $0x00000000
+DATA kq2Nibbles<>+8(SB)/4, $0x00000000
+DATA kq2Nibbles<>+12(SB)/4, $0x00000000
+DATA kq2Nibbles<>+16(SB)/4, $0x00000004
+DATA kq2Nibbles<>+20(SB)/4, $0x00000000
+DATA kq2Nibbles<>+24(SB)/4, $0x00000004
+DATA kq2Nibbles<>+28(SB)/4, $0x00000000
+GLOBL kq2Nibbles<>(SB), RODATA|NOPTR, $32
+
+DATA kq2Values<>+0(SB)/4, $0xbfad9881
+DATA kq2Values<>+4(SB)/4, $0xf6eaddcf
+DATA kq2Values<>+8(SB)/4, $0x26190d01
+DATA kq2Values<>+12(SB)/4, $0x71594535
+DATA kq2Values<>+16(SB)/4, $0xbfad9881
+DATA kq2Values<>+20(SB)/4, $0xf6eaddcf
+DATA kq2Values<>+24(SB)/4, $0x26190d01
+DATA kq2Values<>+28(SB)/4, $0x71594535
+GLOBL kq2Values<>(SB), RODATA|NOPTR, $32
+
+DATA kq2Top2<>+0(SB)/4, $0x10004000
+DATA kq2Top2<>+4(SB)/4, $0x01000400
+DATA kq2Top2<>+8(SB)/4, $0x00100040
+DATA kq2Top2<>+12(SB)/4, $0x00010004
+GLOBL kq2Top2<>(SB), RODATA|NOPTR, $16
+
+DATA kq2Words<>+0(SB)/4, $0x00300030
+DATA kq2Words<>+4(SB)/4, $0x00300030
+DATA kq2Words<>+8(SB)/4, $0x00300030
+DATA kq2Words<>+12(SB)/4, $0x00300030
+DATA kq2Words<>+16(SB)/4, $0x00200020
+DATA kq2Words<>+20(SB)/4, $0x00200020
+DATA kq2Words<>+24(SB)/4, $0x00200020
+DATA kq2Words<>+28(SB)/4, $0x00200020
+GLOBL kq2Words<>(SB), RODATA|NOPTR, $32
+
+// func q2kAVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
+TEXT ·q2kAVX2x1(SB), NOSPLIT, $0-48
+	MOVQ out+0(FP), AX
+	MOVQ w+8(FP), CX
+	MOVQ act+16(FP), DX
+
+row:
+	VPXOR Y0, Y0, Y0
+	MOVQ  DX, BX
+	MOVQ  blocks+24(FP), SI
+
+loop0:
+	VBROADCASTSS 304(BX), X1
+	VMOVDQU      (CX), X2
+	VPSRLW       $0x04, X2, X3
+	VPAND        kq2Nibble<>+0(SB), X2, X2
+	VPAND        kq2Nibble<>+0(SB), X3, X3
+	VPMOVZXBW    X3, Y3
+	VPMADDWD     256(BX), Y3, Y3
+	VPSHUFB      kq2Pairs<>+0(SB), X2, X2
+	VPMOVZXBW    X2, Y2
+	VMOVDQU      16(CX), Y4
+	VPAND        kq2Two<>+0(SB), Y4, Y5
+	VPMADDUBSW   (BX), Y5, Y5
+	VPSHUFB      kq2Word<>+0(SB), Y2, Y6
+	VPMADDWD     Y6, Y5, Y5
+	VPSRLW       $0x02, Y4, Y6
+	VPAND        kq2Two<>+0(SB), Y6, Y6
+	VPMADDUBSW   32(BX), Y6, Y6
+	VPSHUFB      kq2Word<>+32(SB), Y2, Y7
+	VPMADDWD     Y7, Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	VPSRLW       $0x04, Y4, Y6
+	VPAND        kq2Two<>+0(SB), Y6, Y6
+	VPMADDUBSW   64(BX), Y6, Y6
+	VPSHUFB      kq2Word<>+64(SB), Y2, Y7
+	VPMADDWD     Y7, Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	VPSRLW       $0x06, Y4, Y4
+	VPAND        kq2Two<>+0(SB), Y4, Y4
+	VPMADDUBSW   96(BX), Y4, Y4
+	VPSHUFB      kq2Word<>+96(SB), Y2, Y6
+	VPMADDWD     Y6, Y4, Y4
+	VPADDD       Y4, Y5, Y5
+	VMOVDQU      48(CX), Y4
+	VPAND        kq2Two<>+0(SB), Y4, Y6
+	VPMADDUBSW   128(BX), Y6, Y6
+	VPSHUFB      kq2Word<>+128(SB), Y2, Y7
+	VPMADDWD     Y7, Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	VPSRLW       $0x02, Y4, Y6
+	VPAND        kq2Two<>+0(SB), Y6, Y6
+	VPMADDUBSW   160(BX), Y6, Y6
+	VPSHUFB      kq2Word<>+160(SB), Y2, Y7
+	VPMADDWD     Y7, Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	VPSRLW       $0x04, Y4, Y6
+	VPAND        kq2Two<>+0(SB), Y6, Y6
+	VPMADDUBSW   192(BX), Y6, Y6
+	VPSHUFB      kq2Word<>+192(SB), Y2, Y7
+	VPMADDWD     Y7, Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	VPSRLW       $0x06, Y4, Y4
+	VPAND        kq2Two<>+0(SB), Y4, Y4
+	VPMADDUBSW   224(BX), Y4, Y4
+	VPSHUFB      kq2Word<>+224(SB), Y2, Y2
+	VPMADDWD     Y2, Y4, Y4
+	VPADDD       Y4, Y5, Y5
+	VPBROADCASTD 80(CX), X2
+	VCVTPH2PS    X2, X2
+	VMULPS       X1, X2, X2
+	VBROADCASTSS X2, Y1
+	VCVTDQ2PS    Y5, Y5
+	VFMADD231PS  Y1, Y5, Y0
+	VPSHUFD      $0x55, X2, X2
+	VBROADCASTSS X2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VFNMADD231PS Y2, Y3, Y0
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2112(CX)
+	ADDQ         $0x00000054, CX
+	ADDQ         $0x00000140, BX
+	DECQ         SI
+	JNZ          loop0
+	VSHUFPS      $0x88, Y0, Y0, Y1
+	VSHUFPS      $0xdd, Y0, Y0, Y0
+	VADDPS       Y0, Y1, Y1
+	VSHUFPS      $0x88, Y1, Y1, Y0
+	VSHUFPS      $0xdd, Y1, Y1, Y1
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X1
+	VMOVSS       X1, (AX)
+	ADDQ         $0x04, AX
+	DECQ         rows+32(FP)
+	JNZ          row
+	VZEROUPPER
+	RET
+
+// func q2kAVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
+TEXT ·q2kAVX2x4(SB), NOSPLIT, $0-48
+	MOVQ   out+0(FP), AX
+	MOVQ   w+8(FP), CX
+	MOVQ   act+16(FP), DX
+	MOVQ   blocks+24(FP), BX
+	IMUL3Q $0x00000054, BX, BX
+	MOVQ   step+40(FP), SI
+	IMULQ  SI, BX
+	LEAQ   (CX)(BX*1), DI
+	LEAQ   (DI)(BX*1), R8
+	LEAQ   (R8)(BX*1), R9
+	SHLQ   $0x02, SI
+	LEAQ   (SI)(SI*2), BX
+
+row:
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	MOVQ  DX, R10
+	MOVQ  blocks+24(FP), R11
+
+loop0:
+	VBROADCASTSS 304(R10), X4
+	VMOVDQU      (CX), X5
+	VPSRLW       $0x04, X5, X6
+	VPAND        kq2Nibble<>+0(SB), X5, X5
+	VPAND        kq2Nibble<>+0(SB), X6, X6
+	VPMOVZXBW    X6, Y6
+	VPMADDWD     256(R10), Y6, Y6
+	VPSHUFB      kq2Pairs<>+0(SB), X5, X5
+	VPMOVZXBW    X5, Y5
+	VMOVDQU      16(CX), Y7
+	VPAND        kq2Two<>+0(SB), Y7, Y8
+	VPMADDUBSW   (R10), Y8, Y8
+	VPSHUFB      kq2Word<>+0(SB), Y5, Y9
+	VPMADDWD     Y9, Y8, Y8
+	VPSRLW       $0x02, Y7, Y9
+	VPAND        kq2Two<>+0(SB), Y9, Y9
+	VPMADDUBSW   32(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+32(SB), Y5, Y10
+	VPMADDWD     Y10, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPSRLW       $0x04, Y7, Y9
+	VPAND        kq2Two<>+0(SB), Y9, Y9
+	VPMADDUBSW   64(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+64(SB), Y5, Y10
+	VPMADDWD     Y10, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPSRLW       $0x06, Y7, Y7
+	VPAND        kq2Two<>+0(SB), Y7, Y7
+	VPMADDUBSW   96(R10), Y7, Y7
+	VPSHUFB      kq2Word<>+96(SB), Y5, Y9
+	VPMADDWD     Y9, Y7, Y7
+	VPADDD       Y7, Y8, Y8
+	VMOVDQU      48(CX), Y7
+	VPAND        kq2Two<>+0(SB), Y7, Y9
+	VPMADDUBSW   128(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+128(SB), Y5, Y10
+	VPMADDWD     Y10, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPSRLW       $0x02, Y7, Y9
+	VPAND        kq2Two<>+0(SB), Y9, Y9
+	VPMADDUBSW   160(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+160(SB), Y5, Y10
+	VPMADDWD     Y10, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPSRLW       $0x04, Y7, Y9
+	VPAND        kq2Two<>+0(SB), Y9, Y9
+	VPMADDUBSW   192(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+192(SB), Y5, Y10
+	VPMADDWD     Y10, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPSRLW       $0x06, Y7, Y7
+	VPAND        kq2Two<>+0(SB), Y7, Y7
+	VPMADDUBSW   224(R10), Y7, Y7
+	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
+	VPMADDWD     Y5, Y7, Y7
+	VPADDD       Y7, Y8, Y8
+	VPBROADCASTD 80(CX), X5
+	VCVTPH2PS    X5, X5
+	VMULPS       X4, X5, X5
+	VBROADCASTSS X5, Y7
+	VCVTDQ2PS    Y8, Y8
+	VFMADD231PS  Y7, Y8, Y0
+	VPSHUFD      $0x55, X5, X5
+	VBROADCASTSS X5, Y5
+	VCVTDQ2PS    Y6, Y6
+	VFNMADD231PS Y5, Y6, Y0
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2112(CX)
+	ADDQ         $0x00000054, CX
+	VMOVDQU      (DI), X5
+	VPSRLW       $0x04, X5, X6
+	VPAND        kq2Nibble<>+0(SB), X5, X5
+	VPAND        kq2Nibble<>+0(SB), X6, X6
+	VPMOVZXBW    X6, Y6
+	VPMADDWD     256(R10), Y6, Y6
+	VPSHUFB      kq2Pairs<>+0(SB), X5, X5
+	VPMOVZXBW    X5, Y5
+	VMOVDQU      16(DI), Y7
+	VPAND        kq2Two<>+0(SB), Y7, Y8
+	VPMADDUBSW   (R10), Y8, Y8
+	VPSHUFB      kq2Word<>+0(SB), Y5, Y9
+	VPMADDWD     Y9, Y8, Y8
+	VPSRLW       $0x02, Y7, Y9
+	VPAND        kq2Two<>+0(SB), Y9, Y9
+	VPMADDUBSW   32(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+32(SB), Y5, Y10
+	VPMADDWD     Y10, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPSRLW       $0x04, Y7, Y9
+	VPAND        kq2Two<>+0(SB), Y9, Y9
+	VPMADDUBSW   64(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+64(SB), Y5, Y10
+	VPMADDWD     Y10, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPSRLW       $0x06, Y7, Y7
+	VPAND        kq2Two<>+0(SB), Y7, Y7
+	VPMADDUBSW   96(R10), Y7, Y7
+	VPSHUFB      kq2Word<>+96(SB), Y5, Y9
+	VPMADDWD     Y9, Y7, Y7
+	VPADDD       Y7, Y8, Y8
+	VMOVDQU      48(DI), Y7
+	VPAND        kq2Two<>+0(SB), Y7, Y9
+	VPMADDUBSW   128(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+128(SB), Y5, Y10
+	VPMADDWD     Y10, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPSRLW       $0x02, Y7, Y9
+	VPAND        kq2Two<>+0(SB), Y9, Y9
+	VPMADDUBSW   160(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+160(SB), Y5, Y10
+	VPMADDWD     Y10, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPSRLW       $0x04, Y7, Y9
+	VPAND        kq2Two<>+0(SB), Y9, Y9
+	VPMADDUBSW   192(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+192(SB), Y5, Y10
+	VPMADDWD     Y10, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPSRLW       $0x06, Y7, Y7
+	VPAND        kq2Two<>+0(SB), Y7, Y7
+	VPMADDUBSW   224(R10), Y7, Y7
+	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
+	VPMADDWD     Y5, Y7, Y7
+	VPADDD       Y7, Y8, Y8
+	VPBROADCASTD 80(DI), X5
+	VCVTPH2PS    X5, X5
+	VMULPS       X4, X5, X5
+	VBROADCASTSS X5, Y7
+	VCVTDQ2PS    Y8, Y8
+	VFMADD231PS  Y7, Y8, Y1
+	VPSHUFD      $0x55, X5, X5
+	VBROADCASTSS X5, Y5
+	VCVTDQ2PS    Y6, Y6
+	VFNMADD231PS Y5, Y6, Y1
+	PREFETCHT0   2048(DI)
+	PREFETCHT0   2112(DI)
+	ADDQ         $0x00000054, DI
+	VMOVDQU      (R8), X5
+	VPSRLW       $0x04, X5, X6
+	VPAND        kq2Nibble<>+0(SB), X5, X5
+	VPAND        kq2Nibble<>+0(SB), X6, X6
+	VPMOVZXBW    X6, Y6
+	VPMADDWD     256(R10), Y6, Y6
+	VPSHUFB      kq2Pairs<>+0(SB), X5, X5
+	VPMOVZXBW    X5, Y5
+	VMOVDQU      16(R8), Y7
+	VPAND        kq2Two<>+0(SB), Y7, Y8
+	VPMADDUBSW   (R10), Y8, Y8
+	VPSHUFB      kq2Word<>+0(SB), Y5, Y9
+	VPMADDWD     Y9, Y8, Y8
+	VPSRLW       $0x02, Y7, Y9
+	VPAND        kq2Two<>+0(SB), Y9, Y9
+	VPMADDUBSW   32(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+32(SB), Y5, Y10
+	VPMADDWD     Y10, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPSRLW       $0x04, Y7, Y9
+	VPAND        kq2Two<>+0(SB), Y9, Y9
+	VPMADDUBSW   64(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+64(SB), Y5, Y10
+	VPMADDWD     Y10, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPSRLW       $0x06, Y7, Y7
+	VPAND        kq2Two<>+0(SB), Y7, Y7
+	VPMADDUBSW   96(R10), Y7, Y7
+	VPSHUFB      kq2Word<>+96(SB), Y5, Y9
+	VPMADDWD     Y9, Y7, Y7
+	VPADDD       Y7, Y8, Y8
+	VMOVDQU      48(R8), Y7
+	VPAND        kq2Two<>+0(SB), Y7, Y9
+	VPMADDUBSW   128(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+128(SB), Y5, Y10
+	VPMADDWD     Y10, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPSRLW       $0x02, Y7, Y9
+	VPAND        kq2Two<>+0(SB), Y9, Y9
+	VPMADDUBSW   160(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+160(SB), Y5, Y10
+	VPMADDWD     Y10, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPSRLW       $0x04, Y7, Y9
+	VPAND        kq2Two<>+0(SB), Y9, Y9
+	VPMADDUBSW   192(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+192(SB), Y5, Y10
+	VPMADDWD     Y10, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPSRLW       $0x06, Y7, Y7
+	VPAND        kq2Two<>+0(SB), Y7, Y7
+	VPMADDUBSW   224(R10), Y7, Y7
+	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
+	VPMADDWD     Y5, Y7, Y7
+	VPADDD       Y7, Y8, Y8
+	VPBROADCASTD 80(R8), X5
+	VCVTPH2PS    X5, X5
+	VMULPS       X4, X5, X5
+	VBROADCASTSS X5, Y7
+	VCVTDQ2PS    Y8, Y8
+	VFMADD231PS  Y7, Y8, Y2
+	VPSHUFD      $0x55, X5, X5
+	VBROADCASTSS X5, Y5
+	VCVTDQ2PS    Y6, Y6
+	VFNMADD231PS Y5, Y6, Y2
+	PREFETCHT0   2048(R8)
+	PREFETCHT0   2112(R8)
+	ADDQ         $0x00000054, R8
+	VMOVDQU      (R9), X5
+	VPSRLW       $0x04, X5, X6
+	VPAND        kq2Nibble<>+0(SB), X5, X5
+	VPAND        kq2Nibble<>+0(SB), X6, X6
+	VPMOVZXBW    X6, Y6
+	VPMADDWD     256(R10), Y6, Y6
+	VPSHUFB      kq2Pairs<>+0(SB), X5, X5
+	VPMOVZXBW    X5, Y5
+	VMOVDQU      16(R9), Y7
+	VPAND        kq2Two<>+0(SB), Y7, Y8
+	VPMADDUBSW   (R10), Y8, Y8
+	VPSHUFB      kq2Word<>+0(SB), Y5, Y9
+	VPMADDWD     Y9, Y8, Y8
+	VPSRLW       $0x02, Y7, Y9
+	VPAND        kq2Two<>+0(SB), Y9, Y9
+	VPMADDUBSW   32(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+32(SB), Y5, Y10
+	VPMADDWD     Y10, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPSRLW       $0x04, Y7, Y9
+	VPAND        kq2Two<>+0(SB), Y9, Y9
+	VPMADDUBSW   64(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+64(SB), Y5, Y10
+	VPMADDWD     Y10, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPSRLW       $0x06, Y7, Y7
+	VPAND        kq2Two<>+0(SB), Y7, Y7
+	VPMADDUBSW   96(R10), Y7, Y7
+	VPSHUFB      kq2Word<>+96(SB), Y5, Y9
+	VPMADDWD     Y9, Y7, Y7
+	VPADDD       Y7, Y8, Y8
+	VMOVDQU      48(R9), Y7
+	VPAND        kq2Two<>+0(SB), Y7, Y9
+	VPMADDUBSW   128(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+128(SB), Y5, Y10
+	VPMADDWD     Y10, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPSRLW       $0x02, Y7, Y9
+	VPAND        kq2Two<>+0(SB), Y9, Y9
+	VPMADDUBSW   160(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+160(SB), Y5, Y10
+	VPMADDWD     Y10, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPSRLW       $0x04, Y7, Y9
+	VPAND        kq2Two<>+0(SB), Y9, Y9
+	VPMADDUBSW   192(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+192(SB), Y5, Y10
+	VPMADDWD     Y10, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPSRLW       $0x06, Y7, Y7
+	VPAND        kq2Two<>+0(SB), Y7, Y7
+	VPMADDUBSW   224(R10), Y7, Y7
+	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
+	VPMADDWD     Y5, Y7, Y7
+	VPADDD       Y7, Y8, Y8
+	VPBROADCASTD 80(R9), X5
+	VCVTPH2PS    X5, X5
+	VMULPS       X4, X5, X5
+	VBROADCASTSS X5, Y4
+	VCVTDQ2PS    Y8, Y8
+	VFMADD231PS  Y4, Y8, Y3
+	VPSHUFD      $0x55, X5, X5
+	VBROADCASTSS X5, Y5
+	VCVTDQ2PS    Y6, Y6
+	VFNMADD231PS Y5, Y6, Y3
+	PREFETCHT0   2048(R9)
+	PREFETCHT0   2112(R9)
+	ADDQ         $0x00000054, R9
+	ADDQ         $0x00000140, R10
+	DECQ         R11
+	JNZ          loop0
+	VSHUFPS      $0x88, Y1, Y0, Y4
+	VSHUFPS      $0xdd, Y1, Y0, Y0
+	VADDPS       Y0, Y4, Y4
+	VSHUFPS      $0x88, Y3, Y2, Y0
+	VSHUFPS      $0xdd, Y3, Y2, Y1
+	VADDPS       Y1, Y0, Y0
+	VSHUFPS      $0x88, Y0, Y4, Y1
+	VSHUFPS      $0xdd, Y0, Y4, Y0
+	VADDPS       Y0, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPS       X0, X1, X0
+	VMOVSS       X0, (AX)
+	VEXTRACTPS   $0x01, X0, (AX)(SI*1)
+	VEXTRACTPS   $0x02, X0, (AX)(SI*2)
+	VEXTRACTPS   $0x03, X0, (AX)(BX*1)
+	ADDQ         $0x04, AX
+	DECQ         rows+32(FP)
+	JNZ          row
+	VZEROUPPER
+	RET
+
+// func q3kAVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
+TEXT ·q3kAVX2x1(SB), NOSPLIT, $0-48
+	MOVQ out+0(FP), AX
+	MOVQ w+8(FP), CX
+	MOVQ act+16(FP), DX
+
+row:
+	VPXOR Y0, Y0, Y0
+	MOVQ  DX, BX
+	MOVQ  blocks+24(FP), SI
+
+loop0:
+	VBROADCASTSS 304(BX), X1
+	VPSHUFD      $0x99, 92(CX), X2
+	VPSHUFD      $0xff, 92(CX), X3
+	VPSRLVD      kq2Q3Shift<>+0(SB), X2, X2
+	VPSRLVD      kq2Q3Shift<>+16(SB), X3, X3
+	VPAND        kq2Nibble<>+0(SB), X2, X2
+	VPAND        kq2Two<>+0(SB), X3, X3
+	VPSLLW       $0x04, X3, X3
+	VPOR         X3, X2, X2
+	VPSUBB       kq2Less32<>+0(SB), X2, X2
+	VPMOVSXBW    X2, Y3
+	VPMADDWD     256(BX), Y3, Y3
+	VPSHUFB      kq2Pairs<>+0(SB), X2, X2
+	VPMOVSXBW    X2, Y2
+	VMOVDQU      (CX), Y4
+	VMOVDQU      32(CX), Y5
+	VPAND        kq2Two<>+0(SB), Y5, Y6
+	VPSLLW       $0x02, Y4, Y7
+	VPAND        kq2Bit2<>+0(SB), Y7, Y7
+	VPOR         Y7, Y6, Y6
+	VPMADDUBSW   (BX), Y6, Y6
+	VPSHUFB      kq2Word<>+0(SB), Y2, Y7
+	VPMADDWD     Y7, Y6, Y6
+	VPSRLW       $0x02, Y5, Y7
+	VPAND        kq2Two<>+0(SB), Y7, Y7
+	VPSLLW       $0x01, Y4, Y8
+	VPAND        kq2Bit2<>+0(SB), Y8, Y8
+	VPOR         Y8, Y7, Y7
+	VPMADDUBSW   32(BX), Y7, Y7
+	VPSHUFB      kq2Word<>+32(SB), Y2, Y8
+	VPMADDWD     Y8, Y7, Y7
+	VPADDD       Y7, Y6, Y6
+	VPSRLW       $0x04, Y5, Y7
+	VPAND        kq2Two<>+0(SB), Y7, Y7
+	VPAND        kq2Bit2<>+0(SB), Y4, Y8
+	VPOR         Y8, Y7, Y7
+	VPMADDUBSW   64(BX), Y7, Y7
+	VPSHUFB      kq2Word<>+64(SB), Y2, Y8
+	VPMADDWD     Y8, Y7, Y7
+	VPADDD       Y7, Y6, Y6
+	VPSRLW       $0x06, Y5, Y5
+	VPAND        kq2Two<>+0(SB), Y5, Y5
+	VPSRLW       $0x01, Y4, Y7
+	VPAND        kq2Bit2<>+0(SB), Y7, Y7
+	VPOR         Y7, Y5, Y5
+	VPMADDUBSW   96(BX), Y5, Y5
+	VPSHUFB      kq2Word<>+96(SB), Y2, Y7
+	VPMADDWD     Y7, Y5, Y5
+	VPADDD       Y5, Y6, Y6
+	VMOVDQU      64(CX), Y5
+	VPAND        kq2Two<>+0(SB), Y5, Y7
+	VPSRLW       $0x02, Y4, Y8
+	VPAND        kq2Bit2<>+0(SB), Y8, Y8
+	VPOR         Y8, Y7, Y7
+	VPMADDUBSW   128(BX), Y7, Y7
+	VPSHUFB      kq2Word<>+128(SB), Y2, Y8
+	VPMADDWD     Y8, Y7, Y7
+	VPADDD       Y7, Y6, Y6
+	VPSRLW       $0x02, Y5, Y7
+	VPAND        kq2Two<>+0(SB), Y7, Y7
+	VPSRLW       $0x03, Y4, Y8
+	VPAND        kq2Bit2<>+0(SB), Y8, Y8
+	VPOR         Y8, Y7, Y7
+	VPMADDUBSW   160(BX), Y7, Y7
+	VPSHUFB      kq2Word<>+160(SB), Y2, Y8
+	VPMADDWD     Y8, Y7, Y7
+	VPADDD       Y7, Y6, Y6
+	VPSRLW       $0x04, Y5, Y7
+	VPAND        kq2Two<>+0(SB), Y7, Y7
+	VPSRLW       $0x04, Y4, Y8
+	VPAND        kq2Bit2<>+0(SB), Y8, Y8
+	VPOR         Y8, Y7, Y7
+	VPMADDUBSW   192(BX), Y7, Y7
+	VPSHUFB      kq2Word<>+192(SB), Y2, Y8
+	VPMADDWD     Y8, Y7, Y7
+	VPADDD       Y7, Y6, Y6
+	VPSRLW       $0x06, Y5, Y5
+	VPAND        kq2Two<>+0(SB), Y5, Y5
+	VPSRLW       $0x05, Y4, Y4
+	VPAND        kq2Bit2<>+0(SB), Y4, Y4
+	VPOR         Y4, Y5, Y5
+	VPMADDUBSW   224(BX), Y5, Y5
+	VPSHUFB      kq2Word<>+224(SB), Y2, Y2
+	VPMADDWD     Y2, Y5, Y5
+	VPADDD       Y5, Y6, Y6
+	VPSLLD       $0x02, Y3, Y3
+	VPSUBD       Y3, Y6, Y6
+	VPBROADCASTW 108(CX), X2
+	VCVTPH2PS    X2, Y2
+	VBROADCASTSS X1, Y1
+	VMULPS       Y1, Y2, Y2
+	VCVTDQ2PS    Y6, Y6
+	VFMADD231PS  Y2, Y6, Y0
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2112(CX)
+	ADDQ         $0x0000006e, CX
+	ADDQ         $0x00000140, BX
+	DECQ         SI
+	JNZ          loop0
+	VSHUFPS      $0x88, Y0, Y0, Y1
+	VSHUFPS      $0xdd, Y0, Y0, Y0
+	VADDPS       Y0, Y1, Y1
+	VSHUFPS      $0x88, Y1, Y1, Y0
+	VSHUFPS      $0xdd, Y1, Y1, Y1
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X1
+	VMOVSS       X1, (AX)
+	ADDQ         $0x04, AX
+	DECQ         rows+32(FP)
+	JNZ          row
+	VZEROUPPER
+	RET
+
+// func q3kAVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
+TEXT ·q3kAVX2x4(SB), NOSPLIT, $0-48
+	MOVQ   out+0(FP), AX
+	MOVQ   w+8(FP), CX
+	MOVQ   act+16(FP), DX
+	MOVQ   blocks+24(FP), BX
+	IMUL3Q $0x0000006e, BX, BX
+	MOVQ   step+40(FP), SI
+	IMULQ  SI, BX
+	LEAQ   (CX)(BX*1), DI
+	LEAQ   (DI)(BX*1), R8
+	LEAQ   (R8)(BX*1), R9
+	SHLQ   $0x02, SI
+	LEAQ   (SI)(SI*2), BX
+
+row:
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	MOVQ  DX, R10
+	MOVQ  blocks+24(FP), R11
+
+loop0:
+	VBROADCASTSS 304(R10), X4
+	VPSHUFD      $0x99, 92(CX), X5
+	VPSHUFD      $0xff, 92(CX), X6
+	VPSRLVD      kq2Q3Shift<>+0(SB), X5, X5
+	VPSRLVD      kq2Q3Shift<>+16(SB), X6, X6
+	VPAND        kq2Nibble<>+0(SB), X5, X5
+	VPAND        kq2Two<>+0(SB), X6, X6
+	VPSLLW       $0x04, X6, X6
+	VPOR         X6, X5, X5
+	VPSUBB       kq2Less32<>+0(SB), X5, X5
+	VPMOVSXBW    X5, Y6
+	VPMADDWD     256(R10), Y6, Y6
+	VPSHUFB      kq2Pairs<>+0(SB), X5, X5
+	VPMOVSXBW    X5, Y5
+	VMOVDQU      (CX), Y7
+	VMOVDQU      32(CX), Y8
+	VPAND        kq2Two<>+0(SB), Y8, Y9
+	VPSLLW       $0x02, Y7, Y10
+	VPAND        kq2Bit2<>+0(SB), Y10, Y10
+	VPOR         Y10, Y9, Y9
+	VPMADDUBSW   (R10), Y9, Y9
+	VPSHUFB      kq2Word<>+0(SB), Y5, Y10
+	VPMADDWD     Y10, Y9, Y9
+	VPSRLW       $0x02, Y8, Y10
+	VPAND        kq2Two<>+0(SB), Y10, Y10
+	VPSLLW       $0x01, Y7, Y11
+	VPAND        kq2Bit2<>+0(SB), Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPMADDUBSW   32(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+32(SB), Y5, Y11
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y9, Y9
+	VPSRLW       $0x04, Y8, Y10
+	VPAND        kq2Two<>+0(SB), Y10, Y10
+	VPAND        kq2Bit2<>+0(SB), Y7, Y11
+	VPOR         Y11, Y10, Y10
+	VPMADDUBSW   64(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+64(SB), Y5, Y11
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y9, Y9
+	VPSRLW       $0x06, Y8, Y8
+	VPAND        kq2Two<>+0(SB), Y8, Y8
+	VPSRLW       $0x01, Y7, Y10
+	VPAND        kq2Bit2<>+0(SB), Y10, Y10
+	VPOR         Y10, Y8, Y8
+	VPMADDUBSW   96(R10), Y8, Y8
+	VPSHUFB      kq2Word<>+96(SB), Y5, Y10
+	VPMADDWD     Y10, Y8, Y8
+	VPADDD       Y8, Y9, Y9
+	VMOVDQU      64(CX), Y8
+	VPAND        kq2Two<>+0(SB), Y8, Y10
+	VPSRLW       $0x02, Y7, Y11
+	VPAND        kq2Bit2<>+0(SB), Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPMADDUBSW   128(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+128(SB), Y5, Y11
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y9, Y9
+	VPSRLW       $0x02, Y8, Y10
+	VPAND        kq2Two<>+0(SB), Y10, Y10
+	VPSRLW       $0x03, Y7, Y11
+	VPAND        kq2Bit2<>+0(SB), Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPMADDUBSW   160(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+160(SB), Y5, Y11
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y9, Y9
+	VPSRLW       $0x04, Y8, Y10
+	VPAND        kq2Two<>+0(SB), Y10, Y10
+	VPSRLW       $0x04, Y7, Y11
+	VPAND        kq2Bit2<>+0(SB), Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPMADDUBSW   192(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+192(SB), Y5, Y11
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y9, Y9
+	VPSRLW       $0x06, Y8, Y8
+	VPAND        kq2Two<>+0(SB), Y8, Y8
+	VPSRLW       $0x05, Y7, Y7
+	VPAND        kq2Bit2<>+0(SB), Y7, Y7
+	VPOR         Y7, Y8, Y8
+	VPMADDUBSW   224(R10), Y8, Y8
+	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
+	VPMADDWD     Y5, Y8, Y8
+	VPADDD       Y8, Y9, Y9
+	VPSLLD       $0x02, Y6, Y6
+	VPSUBD       Y6, Y9, Y9
+	VPBROADCASTW 108(CX), X5
+	VCVTPH2PS    X5, Y5
+	VBROADCASTSS X4, Y6
+	VMULPS       Y6, Y5, Y5
+	VCVTDQ2PS    Y9, Y9
+	VFMADD231PS  Y5, Y9, Y0
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2112(CX)
+	ADDQ         $0x0000006e, CX
+	VPSHUFD      $0x99, 92(DI), X5
+	VPSHUFD      $0xff, 92(DI), X6
+	VPSRLVD      kq2Q3Shift<>+0(SB), X5, X5
+	VPSRLVD      kq2Q3Shift<>+16(SB), X6, X6
+	VPAND        kq2Nibble<>+0(SB), X5, X5
+	VPAND        kq2Two<>+0(SB), X6, X6
+	VPSLLW       $0x04, X6, X6
+	VPOR         X6, X5, X5
+	VPSUBB       kq2Less32<>+0(SB), X5, X5
+	VPMOVSXBW    X5, Y6
+	VPMADDWD     256(R10), Y6, Y6
+	VPSHUFB      kq2Pairs<>+0(SB), X5, X5
+	VPMOVSXBW    X5, Y5
+	VMOVDQU      (DI), Y7
+	VMOVDQU      32(DI), Y8
+	VPAND        kq2Two<>+0(SB), Y8, Y9
+	VPSLLW       $0x02, Y7, Y10
+	VPAND        kq2Bit2<>+0(SB), Y10, Y10
+	VPOR         Y10, Y9, Y9
+	VPMADDUBSW   (R10), Y9, Y9
+	VPSHUFB      kq2Word<>+0(SB), Y5, Y10
+	VPMADDWD     Y10, Y9, Y9
+	VPSRLW       $0x02, Y8, Y10
+	VPAND        kq2Two<>+0(SB), Y10, Y10
+	VPSLLW       $0x01, Y7, Y11
+	VPAND        kq2Bit2<>+0(SB), Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPMADDUBSW   32(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+32(SB), Y5, Y11
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y9, Y9
+	VPSRLW       $0x04, Y8, Y10
+	VPAND        kq2Two<>+0(SB), Y10, Y10
+	VPAND        kq2Bit2<>+0(SB), Y7, Y11
+	VPOR         Y11, Y10, Y10
+	VPMADDUBSW   64(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+64(SB), Y5, Y11
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y9, Y9
+	VPSRLW       $0x06, Y8, Y8
+	VPAND        kq2Two<>+0(SB), Y8, Y8
+	VPSRLW       $0x01, Y7, Y10
+	VPAND        kq2Bit2<>+0(SB), Y10, Y10
+	VPOR         Y10, Y8, Y8
+	VPMADDUBSW   96(R10), Y8, Y8
+	VPSHUFB      kq2Word<>+96(SB), Y5, Y10
+	VPMADDWD     Y10, Y8, Y8
+	VPADDD       Y8, Y9, Y9
+	VMOVDQU      64(DI), Y8
+	VPAND        kq2Two<>+0(SB), Y8, Y10
+	VPSRLW       $0x02, Y7, Y11
+	VPAND        kq2Bit2<>+0(SB), Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPMADDUBSW   128(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+128(SB), Y5, Y11
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y9, Y9
+	VPSRLW       $0x02, Y8, Y10
+	VPAND        kq2Two<>+0(SB), Y10, Y10
+	VPSRLW       $0x03, Y7, Y11
+	VPAND        kq2Bit2<>+0(SB), Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPMADDUBSW   160(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+160(SB), Y5, Y11
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y9, Y9
+	VPSRLW       $0x04, Y8, Y10
+	VPAND        kq2Two<>+0(SB), Y10, Y10
+	VPSRLW       $0x04, Y7, Y11
+	VPAND        kq2Bit2<>+0(SB), Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPMADDUBSW   192(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+192(SB), Y5, Y11
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y9, Y9
+	VPSRLW       $0x06, Y8, Y8
+	VPAND        kq2Two<>+0(SB), Y8, Y8
+	VPSRLW       $0x05, Y7, Y7
+	VPAND        kq2Bit2<>+0(SB), Y7, Y7
+	VPOR         Y7, Y8, Y8
+	VPMADDUBSW   224(R10), Y8, Y8
+	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
+	VPMADDWD     Y5, Y8, Y8
+	VPADDD       Y8, Y9, Y9
+	VPSLLD       $0x02, Y6, Y6
+	VPSUBD       Y6, Y9, Y9
+	VPBROADCASTW 108(DI), X5
+	VCVTPH2PS    X5, Y5
+	VBROADCASTSS X4, Y6
+	VMULPS       Y6, Y5, Y5
+	VCVTDQ2PS    Y9, Y9
+	VFMADD231PS  Y5, Y9, Y1
+	PREFETCHT0   2048(DI)
+	PREFETCHT0   2112(DI)
+	ADDQ         $0x0000006e, DI
+	VPSHUFD      $0x99, 92(R8), X5
+	VPSHUFD      $0xff, 92(R8), X6
+	VPSRLVD      kq2Q3Shift<>+0(SB), X5, X5
+	VPSRLVD      kq2Q3Shift<>+16(SB), X6, X6
+	VPAND        kq2Nibble<>+0(SB), X5, X5
+	VPAND        kq2Two<>+0(SB), X6, X6
+	VPSLLW       $0x04, X6, X6
+	VPOR         X6, X5, X5
+	VPSUBB       kq2Less32<>+0(SB), X5, X5
+	VPMOVSXBW    X5, Y6
+	VPMADDWD     256(R10), Y6, Y6
+	VPSHUFB      kq2Pairs<>+0(SB), X5, X5
+	VPMOVSXBW    X5, Y5
+	VMOVDQU      (R8), Y7
+	VMOVDQU      32(R8), Y8
+	VPAND        kq2Two<>+0(SB), Y8, Y9
+	VPSLLW       $0x02, Y7, Y10
+	VPAND        kq2Bit2<>+0(SB), Y10, Y10
+	VPOR         Y10, Y9, Y9
+	VPMADDUBSW   (R10), Y9, Y9
+	VPSHUFB      kq2Word<>+0(SB), Y5, Y10
+	VPMADDWD     Y10, Y9, Y9
+	VPSRLW       $0x02, Y8, Y10
+	VPAND        kq2Two<>+0(SB), Y10, Y10
+	VPSLLW       $0x01, Y7, Y11
+	VPAND        kq2Bit2<>+0(SB), Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPMADDUBSW   32(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+32(SB), Y5, Y11
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y9, Y9
+	VPSRLW       $0x04, Y8, Y10
+	VPAND        kq2Two<>+0(SB), Y10, Y10
+	VPAND        kq2Bit2<>+0(SB), Y7, Y11
+	VPOR         Y11, Y10, Y10
+	VPMADDUBSW   64(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+64(SB), Y5, Y11
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y9, Y9
+	VPSRLW       $0x06, Y8, Y8
+	VPAND        kq2Two<>+0(SB), Y8, Y8
+	VPSRLW       $0x01, Y7, Y10
+	VPAND        kq2Bit2<>+0(SB), Y10, Y10
+	VPOR         Y10, Y8, Y8
+	VPMADDUBSW   96(R10), Y8, Y8
+	VPSHUFB      kq2Word<>+96(SB), Y5, Y10
+	VPMADDWD     Y10, Y8, Y8
+	VPADDD       Y8, Y9, Y9
+	VMOVDQU      64(R8), Y8
+	VPAND        kq2Two<>+0(SB), Y8, Y10
+	VPSRLW       $0x02, Y7, Y11
+	VPAND        kq2Bit2<>+0(SB), Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPMADDUBSW   128(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+128(SB), Y5, Y11
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y9, Y9
+	VPSRLW       $0x02, Y8, Y10
+	VPAND        kq2Two<>+0(SB), Y10, Y10
+	VPSRLW       $0x03, Y7, Y11
+	VPAND        kq2Bit2<>+0(SB), Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPMADDUBSW   160(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+160(SB), Y5, Y11
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y9, Y9
+	VPSRLW       $0x04, Y8, Y10
+	VPAND        kq2Two<>+0(SB), Y10, Y10
+	VPSRLW       $0x04, Y7, Y11
+	VPAND        kq2Bit2<>+0(SB), Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPMADDUBSW   192(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+192(SB), Y5, Y11
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y9, Y9
+	VPSRLW       $0x06, Y8, Y8
+	VPAND        kq2Two<>+0(SB), Y8, Y8
+	VPSRLW       $0x05, Y7, Y7
+	VPAND        kq2Bit2<>+0(SB), Y7, Y7
+	VPOR         Y7, Y8, Y8
+	VPMADDUBSW   224(R10), Y8, Y8
+	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
+	VPMADDWD     Y5, Y8, Y8
+	VPADDD       Y8, Y9, Y9
+	VPSLLD       $0x02, Y6, Y6
+	VPSUBD       Y6, Y9, Y9
+	VPBROADCASTW 108(R8), X5
+	VCVTPH2PS    X5, Y5
+	VBROADCASTSS X4, Y6
+	VMULPS       Y6, Y5, Y5
+	VCVTDQ2PS    Y9, Y9
+	VFMADD231PS  Y5, Y9, Y2
+	PREFETCHT0   2048(R8)
+	PREFETCHT0   2112(R8)
+	ADDQ         $0x0000006e, R8
+	VPSHUFD      $0x99, 92(R9), X5
+	VPSHUFD      $0xff, 92(R9), X6
+	VPSRLVD      kq2Q3Shift<>+0(SB), X5, X5
+	VPSRLVD      kq2Q3Shift<>+16(SB), X6, X6
+	VPAND        kq2Nibble<>+0(SB), X5, X5
+	VPAND        kq2Two<>+0(SB), X6, X6
+	VPSLLW       $0x04, X6, X6
+	VPOR         X6, X5, X5
+	VPSUBB       kq2Less32<>+0(SB), X5, X5
+	VPMOVSXBW    X5, Y6
+	VPMADDWD     256(R10), Y6, Y6
+	VPSHUFB      kq2Pairs<>+0(SB), X5, X5
+	VPMOVSXBW    X5, Y5
+	VMOVDQU      (R9), Y7
+	VMOVDQU      32(R9), Y8
+	VPAND        kq2Two<>+0(SB), Y8, Y9
+	VPSLLW       $0x02, Y7, Y10
+	VPAND        kq2Bit2<>+0(SB), Y10, Y10
+	VPOR         Y10, Y9, Y9
+	VPMADDUBSW   (R10), Y9, Y9
+	VPSHUFB      kq2Word<>+0(SB), Y5, Y10
+	VPMADDWD     Y10, Y9, Y9
+	VPSRLW       $0x02, Y8, Y10
+	VPAND        kq2Two<>+0(SB), Y10, Y10
+	VPSLLW       $0x01, Y7, Y11
+	VPAND        kq2Bit2<>+0(SB), Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPMADDUBSW   32(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+32(SB), Y5, Y11
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y9, Y9
+	VPSRLW       $0x04, Y8, Y10
+	VPAND        kq2Two<>+0(SB), Y10, Y10
+	VPAND        kq2Bit2<>+0(SB), Y7, Y11
+	VPOR         Y11, Y10, Y10
+	VPMADDUBSW   64(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+64(SB), Y5, Y11
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y9, Y9
+	VPSRLW       $0x06, Y8, Y8
+	VPAND        kq2Two<>+0(SB), Y8, Y8
+	VPSRLW       $0x01, Y7, Y10
+	VPAND        kq2Bit2<>+0(SB), Y10, Y10
+	VPOR         Y10, Y8, Y8
+	VPMADDUBSW   96(R10), Y8, Y8
+	VPSHUFB      kq2Word<>+96(SB), Y5, Y10
+	VPMADDWD     Y10, Y8, Y8
+	VPADDD       Y8, Y9, Y9
+	VMOVDQU      64(R9), Y8
+	VPAND        kq2Two<>+0(SB), Y8, Y10
+	VPSRLW       $0x02, Y7, Y11
+	VPAND        kq2Bit2<>+0(SB), Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPMADDUBSW   128(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+128(SB), Y5, Y11
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y9, Y9
+	VPSRLW       $0x02, Y8, Y10
+	VPAND        kq2Two<>+0(SB), Y10, Y10
+	VPSRLW       $0x03, Y7, Y11
+	VPAND        kq2Bit2<>+0(SB), Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPMADDUBSW   160(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+160(SB), Y5, Y11
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y9, Y9
+	VPSRLW       $0x04, Y8, Y10
+	VPAND        kq2Two<>+0(SB), Y10, Y10
+	VPSRLW       $0x04, Y7, Y11
+	VPAND        kq2Bit2<>+0(SB), Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPMADDUBSW   192(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+192(SB), Y5, Y11
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y9, Y9
+	VPSRLW       $0x06, Y8, Y8
+	VPAND        kq2Two<>+0(SB), Y8, Y8
+	VPSRLW       $0x05, Y7, Y7
+	VPAND        kq2Bit2<>+0(SB), Y7, Y7
+	VPOR         Y7, Y8, Y8
+	VPMADDUBSW   224(R10), Y8, Y8
+	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
+	VPMADDWD     Y5, Y8, Y8
+	VPADDD       Y8, Y9, Y9
+	VPSLLD       $0x02, Y6, Y6
+	VPSUBD       Y6, Y9, Y9
+	VPBROADCASTW 108(R9), X5
+	VCVTPH2PS    X5, Y5
+	VBROADCASTSS X4, Y4
+	VMULPS       Y4, Y5, Y5
+	VCVTDQ2PS    Y9, Y9
+	VFMADD231PS  Y5, Y9, Y3
+	PREFETCHT0   2048(R9)
+	PREFETCHT0   2112(R9)
+	ADDQ         $0x0000006e, R9
+	ADDQ         $0x00000140, R10
+	DECQ         R11
+	JNZ          loop0
+	VSHUFPS      $0x88, Y1, Y0, Y4
+	VSHUFPS      $0xdd, Y1, Y0, Y0
+	VADDPS       Y0, Y4, Y4
+	VSHUFPS      $0x88, Y3, Y2, Y0
+	VSHUFPS      $0xdd, Y3, Y2, Y1
+	VADDPS       Y1, Y0, Y0
+	VSHUFPS      $0x88, Y0, Y4, Y1
+	VSHUFPS      $0xdd, Y0, Y4, Y0
+	VADDPS       Y0, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPS       X0, X1, X0
+	VMOVSS       X0, (AX)
+	VEXTRACTPS   $0x01, X0, (AX)(SI*1)
+	VEXTRACTPS   $0x02, X0, (AX)(SI*2)
+	VEXTRACTPS   $0x03, X0, (AX)(BX*1)
+	ADDQ         $0x04, AX
+	DECQ         rows+32(FP)
+	JNZ          row
+	VZEROUPPER
+	RET
 
 // func q4kAVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
-TEXT ·q4kAVX2x1(SB), NOPROF|DUPOK|NOSPLIT, $0-48
+TEXT ·q4kAVX2x1(SB), NOSPLIT, $0-48
 	MOVQ out+0(FP), AX
 	MOVQ w+8(FP), CX
 	MOVQ act+16(FP), DX
@@ -157,8 +1218,8 @@ loop0:
 	VPAND        kq2Nibble<>+0(SB), Y5, Y5
 	VPAND        kq2Nibble<>+0(SB), Y6, Y6
 	VPMADDUBSW   64(BX), Y5, Y5
-	VPSHUFB      kq2Word<>+64(SB), Y2, Y8
-	VPMADDWD     Y8, Y5, Y5
+	VPSHUFB      kq2Word<>+64(SB), Y2, Y7
+	VPMADDWD     Y7, Y5, Y5
 	VPADDD       Y5, Y4, Y4
 	VPMADDUBSW   96(BX), Y6, Y6
 	VPSHUFB      kq2Word<>+96(SB), Y2, Y5
@@ -169,8 +1230,8 @@ loop0:
 	VPAND        kq2Nibble<>+0(SB), Y5, Y5
 	VPAND        kq2Nibble<>+0(SB), Y6, Y6
 	VPMADDUBSW   128(BX), Y5, Y5
-	VPSHUFB      kq2Word<>+128(SB), Y2, Y8
-	VPMADDWD     Y8, Y5, Y5
+	VPSHUFB      kq2Word<>+128(SB), Y2, Y7
+	VPMADDWD     Y7, Y5, Y5
 	VPADDD       Y5, Y4, Y4
 	VPMADDUBSW   160(BX), Y6, Y6
 	VPSHUFB      kq2Word<>+160(SB), Y2, Y5
@@ -181,22 +1242,23 @@ loop0:
 	VPAND        kq2Nibble<>+0(SB), Y5, Y5
 	VPAND        kq2Nibble<>+0(SB), Y6, Y6
 	VPMADDUBSW   192(BX), Y5, Y5
-	VPSHUFB      kq2Word<>+192(SB), Y2, Y8
-	VPMADDWD     Y8, Y5, Y5
+	VPSHUFB      kq2Word<>+192(SB), Y2, Y7
+	VPMADDWD     Y7, Y5, Y5
 	VPADDD       Y5, Y4, Y4
 	VPMADDUBSW   224(BX), Y6, Y6
 	VPSHUFB      kq2Word<>+224(SB), Y2, Y2
 	VPMADDWD     Y2, Y6, Y6
 	VPADDD       Y6, Y4, Y4
-	VPBROADCASTD (CX), X7
-	VCVTPH2PS    X7, X7
-	VMULPS       X1, X7, X7
-	VBROADCASTSS X7, Y1
+	VPBROADCASTD (CX), X2
+	VCVTPH2PS    X2, X2
+	VMULPS       X1, X2, X2
+	VBROADCASTSS X2, Y1
 	VCVTDQ2PS    Y4, Y4
 	VFMADD231PS  Y1, Y4, Y0
-	VPSHUFD      $0x55, X7, X7
-	VCVTDQ2PS    X3, X3
-	VFNMADD231PS Y7, Y3, Y0
+	VPSHUFD      $0x55, X2, X2
+	VBROADCASTSS X2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VFNMADD231PS Y2, Y3, Y0
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2112(CX)
 	PREFETCHT0   2176(CX)
@@ -221,7 +1283,7 @@ loop0:
 
 // func q4kAVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
-TEXT ·q4kAVX2x4(SB), NOPROF|DUPOK|NOSPLIT, $0-48
+TEXT ·q4kAVX2x4(SB), NOSPLIT, $0-48
 	MOVQ   out+0(FP), AX
 	MOVQ   w+8(FP), CX
 	MOVQ   act+16(FP), DX
@@ -272,8 +1334,8 @@ loop0:
 	VPAND        kq2Nibble<>+0(SB), Y8, Y8
 	VPAND        kq2Nibble<>+0(SB), Y9, Y9
 	VPMADDUBSW   64(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+64(SB), Y5, Y11
-	VPMADDWD     Y11, Y8, Y8
+	VPSHUFB      kq2Word<>+64(SB), Y5, Y13
+	VPMADDWD     Y13, Y8, Y8
 	VPADDD       Y8, Y7, Y7
 	VPMADDUBSW   96(R10), Y9, Y9
 	VPSHUFB      kq2Word<>+96(SB), Y5, Y8
@@ -284,8 +1346,8 @@ loop0:
 	VPAND        kq2Nibble<>+0(SB), Y8, Y8
 	VPAND        kq2Nibble<>+0(SB), Y9, Y9
 	VPMADDUBSW   128(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+128(SB), Y5, Y11
-	VPMADDWD     Y11, Y8, Y8
+	VPSHUFB      kq2Word<>+128(SB), Y5, Y13
+	VPMADDWD     Y13, Y8, Y8
 	VPADDD       Y8, Y7, Y7
 	VPMADDUBSW   160(R10), Y9, Y9
 	VPSHUFB      kq2Word<>+160(SB), Y5, Y8
@@ -296,22 +1358,23 @@ loop0:
 	VPAND        kq2Nibble<>+0(SB), Y8, Y8
 	VPAND        kq2Nibble<>+0(SB), Y9, Y9
 	VPMADDUBSW   192(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+192(SB), Y5, Y11
-	VPMADDWD     Y11, Y8, Y8
+	VPSHUFB      kq2Word<>+192(SB), Y5, Y13
+	VPMADDWD     Y13, Y8, Y8
 	VPADDD       Y8, Y7, Y7
 	VPMADDUBSW   224(R10), Y9, Y9
 	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
 	VPMADDWD     Y5, Y9, Y9
 	VPADDD       Y9, Y7, Y7
-	VPBROADCASTD (CX), X10
-	VCVTPH2PS    X10, X10
-	VMULPS       X4, X10, X10
-	VBROADCASTSS X10, Y5
+	VPBROADCASTD (CX), X5
+	VCVTPH2PS    X5, X5
+	VMULPS       X4, X5, X5
+	VBROADCASTSS X5, Y8
 	VCVTDQ2PS    Y7, Y7
-	VFMADD231PS  Y5, Y7, Y0
-	VPSHUFD      $0x55, X10, X10
-	VCVTDQ2PS    X6, X6
-	VFNMADD231PS Y10, Y6, Y0
+	VFMADD231PS  Y8, Y7, Y0
+	VPSHUFD      $0x55, X5, X5
+	VBROADCASTSS X5, Y5
+	VCVTDQ2PS    Y6, Y6
+	VFNMADD231PS Y5, Y6, Y0
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2112(CX)
 	PREFETCHT0   2176(CX)
@@ -324,9 +1387,9 @@ loop0:
 	VPAND        kq2ScaleMask<>+16(SB), X6, X6
 	VPOR         X6, X5, X5
 	VPMOVZXBW    X5, Y5
-	VEXTRACTI128 $0x01, Y5, X6
+	VEXTRACTI128 $0x01, Y5, X10
 	VPERMQ       $0x44, Y5, Y5
-	VPMADDWD     288(R10), X6, X6
+	VPMADDWD     288(R10), X10, X10
 	VMOVDQU      16(DI), Y7
 	VPSRLW       $0x04, Y7, Y8
 	VPAND        kq2Nibble<>+0(SB), Y7, Y7
@@ -343,8 +1406,8 @@ loop0:
 	VPAND        kq2Nibble<>+0(SB), Y8, Y8
 	VPAND        kq2Nibble<>+0(SB), Y9, Y9
 	VPMADDUBSW   64(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+64(SB), Y5, Y11
-	VPMADDWD     Y11, Y8, Y8
+	VPSHUFB      kq2Word<>+64(SB), Y5, Y13
+	VPMADDWD     Y13, Y8, Y8
 	VPADDD       Y8, Y7, Y7
 	VPMADDUBSW   96(R10), Y9, Y9
 	VPSHUFB      kq2Word<>+96(SB), Y5, Y8
@@ -355,8 +1418,8 @@ loop0:
 	VPAND        kq2Nibble<>+0(SB), Y8, Y8
 	VPAND        kq2Nibble<>+0(SB), Y9, Y9
 	VPMADDUBSW   128(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+128(SB), Y5, Y11
-	VPMADDWD     Y11, Y8, Y8
+	VPSHUFB      kq2Word<>+128(SB), Y5, Y13
+	VPMADDWD     Y13, Y8, Y8
 	VPADDD       Y8, Y7, Y7
 	VPMADDUBSW   160(R10), Y9, Y9
 	VPSHUFB      kq2Word<>+160(SB), Y5, Y8
@@ -367,22 +1430,23 @@ loop0:
 	VPAND        kq2Nibble<>+0(SB), Y8, Y8
 	VPAND        kq2Nibble<>+0(SB), Y9, Y9
 	VPMADDUBSW   192(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+192(SB), Y5, Y11
-	VPMADDWD     Y11, Y8, Y8
+	VPSHUFB      kq2Word<>+192(SB), Y5, Y13
+	VPMADDWD     Y13, Y8, Y8
 	VPADDD       Y8, Y7, Y7
 	VPMADDUBSW   224(R10), Y9, Y9
 	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
 	VPMADDWD     Y5, Y9, Y9
 	VPADDD       Y9, Y7, Y7
-	VPBROADCASTD (DI), X10
-	VCVTPH2PS    X10, X10
-	VMULPS       X4, X10, X10
-	VBROADCASTSS X10, Y5
+	VPBROADCASTD (DI), X5
+	VCVTPH2PS    X5, X5
+	VMULPS       X4, X5, X5
+	VBROADCASTSS X5, Y8
 	VCVTDQ2PS    Y7, Y7
-	VFMADD231PS  Y5, Y7, Y1
-	VPSHUFD      $0x55, X10, X10
-	VCVTDQ2PS    X6, X6
-	VFNMADD231PS Y10, Y6, Y1
+	VFMADD231PS  Y8, Y7, Y1
+	VPSHUFD      $0x55, X5, X5
+	VBROADCASTSS X5, Y5
+	VCVTDQ2PS    Y10, Y10
+	VFNMADD231PS Y5, Y10, Y1
 	PREFETCHT0   2048(DI)
 	PREFETCHT0   2112(DI)
 	PREFETCHT0   2176(DI)
@@ -395,9 +1459,9 @@ loop0:
 	VPAND        kq2ScaleMask<>+16(SB), X6, X6
 	VPOR         X6, X5, X5
 	VPMOVZXBW    X5, Y5
-	VEXTRACTI128 $0x01, Y5, X6
+	VEXTRACTI128 $0x01, Y5, X11
 	VPERMQ       $0x44, Y5, Y5
-	VPMADDWD     288(R10), X6, X6
+	VPMADDWD     288(R10), X11, X11
 	VMOVDQU      16(R8), Y7
 	VPSRLW       $0x04, Y7, Y8
 	VPAND        kq2Nibble<>+0(SB), Y7, Y7
@@ -414,8 +1478,8 @@ loop0:
 	VPAND        kq2Nibble<>+0(SB), Y8, Y8
 	VPAND        kq2Nibble<>+0(SB), Y9, Y9
 	VPMADDUBSW   64(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+64(SB), Y5, Y11
-	VPMADDWD     Y11, Y8, Y8
+	VPSHUFB      kq2Word<>+64(SB), Y5, Y13
+	VPMADDWD     Y13, Y8, Y8
 	VPADDD       Y8, Y7, Y7
 	VPMADDUBSW   96(R10), Y9, Y9
 	VPSHUFB      kq2Word<>+96(SB), Y5, Y8
@@ -426,8 +1490,8 @@ loop0:
 	VPAND        kq2Nibble<>+0(SB), Y8, Y8
 	VPAND        kq2Nibble<>+0(SB), Y9, Y9
 	VPMADDUBSW   128(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+128(SB), Y5, Y11
-	VPMADDWD     Y11, Y8, Y8
+	VPSHUFB      kq2Word<>+128(SB), Y5, Y13
+	VPMADDWD     Y13, Y8, Y8
 	VPADDD       Y8, Y7, Y7
 	VPMADDUBSW   160(R10), Y9, Y9
 	VPSHUFB      kq2Word<>+160(SB), Y5, Y8
@@ -438,22 +1502,23 @@ loop0:
 	VPAND        kq2Nibble<>+0(SB), Y8, Y8
 	VPAND        kq2Nibble<>+0(SB), Y9, Y9
 	VPMADDUBSW   192(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+192(SB), Y5, Y11
-	VPMADDWD     Y11, Y8, Y8
+	VPSHUFB      kq2Word<>+192(SB), Y5, Y13
+	VPMADDWD     Y13, Y8, Y8
 	VPADDD       Y8, Y7, Y7
 	VPMADDUBSW   224(R10), Y9, Y9
 	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
 	VPMADDWD     Y5, Y9, Y9
 	VPADDD       Y9, Y7, Y7
-	VPBROADCASTD (R8), X10
-	VCVTPH2PS    X10, X10
-	VMULPS       X4, X10, X10
-	VBROADCASTSS X10, Y5
+	VPBROADCASTD (R8), X5
+	VCVTPH2PS    X5, X5
+	VMULPS       X4, X5, X5
+	VBROADCASTSS X5, Y8
 	VCVTDQ2PS    Y7, Y7
-	VFMADD231PS  Y5, Y7, Y2
-	VPSHUFD      $0x55, X10, X10
-	VCVTDQ2PS    X6, X6
-	VFNMADD231PS Y10, Y6, Y2
+	VFMADD231PS  Y8, Y7, Y2
+	VPSHUFD      $0x55, X5, X5
+	VBROADCASTSS X5, Y5
+	VCVTDQ2PS    Y11, Y11
+	VFNMADD231PS Y5, Y11, Y2
 	PREFETCHT0   2048(R8)
 	PREFETCHT0   2112(R8)
 	PREFETCHT0   2176(R8)
@@ -466,9 +1531,9 @@ loop0:
 	VPAND        kq2ScaleMask<>+16(SB), X6, X6
 	VPOR         X6, X5, X5
 	VPMOVZXBW    X5, Y5
-	VEXTRACTI128 $0x01, Y5, X6
+	VEXTRACTI128 $0x01, Y5, X12
 	VPERMQ       $0x44, Y5, Y5
-	VPMADDWD     288(R10), X6, X6
+	VPMADDWD     288(R10), X12, X12
 	VMOVDQU      16(R9), Y7
 	VPSRLW       $0x04, Y7, Y8
 	VPAND        kq2Nibble<>+0(SB), Y7, Y7
@@ -485,8 +1550,8 @@ loop0:
 	VPAND        kq2Nibble<>+0(SB), Y8, Y8
 	VPAND        kq2Nibble<>+0(SB), Y9, Y9
 	VPMADDUBSW   64(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+64(SB), Y5, Y11
-	VPMADDWD     Y11, Y8, Y8
+	VPSHUFB      kq2Word<>+64(SB), Y5, Y13
+	VPMADDWD     Y13, Y8, Y8
 	VPADDD       Y8, Y7, Y7
 	VPMADDUBSW   96(R10), Y9, Y9
 	VPSHUFB      kq2Word<>+96(SB), Y5, Y8
@@ -497,8 +1562,8 @@ loop0:
 	VPAND        kq2Nibble<>+0(SB), Y8, Y8
 	VPAND        kq2Nibble<>+0(SB), Y9, Y9
 	VPMADDUBSW   128(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+128(SB), Y5, Y11
-	VPMADDWD     Y11, Y8, Y8
+	VPSHUFB      kq2Word<>+128(SB), Y5, Y13
+	VPMADDWD     Y13, Y8, Y8
 	VPADDD       Y8, Y7, Y7
 	VPMADDUBSW   160(R10), Y9, Y9
 	VPSHUFB      kq2Word<>+160(SB), Y5, Y8
@@ -509,22 +1574,23 @@ loop0:
 	VPAND        kq2Nibble<>+0(SB), Y8, Y8
 	VPAND        kq2Nibble<>+0(SB), Y9, Y9
 	VPMADDUBSW   192(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+192(SB), Y5, Y11
-	VPMADDWD     Y11, Y8, Y8
+	VPSHUFB      kq2Word<>+192(SB), Y5, Y13
+	VPMADDWD     Y13, Y8, Y8
 	VPADDD       Y8, Y7, Y7
 	VPMADDUBSW   224(R10), Y9, Y9
 	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
 	VPMADDWD     Y5, Y9, Y9
 	VPADDD       Y9, Y7, Y7
-	VPBROADCASTD (R9), X10
-	VCVTPH2PS    X10, X10
-	VMULPS       X4, X10, X10
-	VBROADCASTSS X10, Y4
+	VPBROADCASTD (R9), X5
+	VCVTPH2PS    X5, X5
+	VMULPS       X4, X5, X5
+	VBROADCASTSS X5, Y4
 	VCVTDQ2PS    Y7, Y7
 	VFMADD231PS  Y4, Y7, Y3
-	VPSHUFD      $0x55, X10, X10
-	VCVTDQ2PS    X6, X6
-	VFNMADD231PS Y10, Y6, Y3
+	VPSHUFD      $0x55, X5, X5
+	VBROADCASTSS X5, Y5
+	VCVTDQ2PS    Y12, Y12
+	VFNMADD231PS Y5, Y12, Y3
 	PREFETCHT0   2048(R9)
 	PREFETCHT0   2112(R9)
 	PREFETCHT0   2176(R9)
@@ -553,9 +1619,571 @@ loop0:
 	VZEROUPPER
 	RET
 
+// func q5kAVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
+TEXT ·q5kAVX2x1(SB), NOSPLIT, $0-48
+	MOVQ out+0(FP), AX
+	MOVQ w+8(FP), CX
+	MOVQ act+16(FP), DX
+
+row:
+	VPXOR Y0, Y0, Y0
+	MOVQ  DX, BX
+	MOVQ  blocks+24(FP), SI
+
+loop0:
+	VBROADCASTSS 304(BX), X1
+	VPSHUFD      $0xa5, (CX), X2
+	VPSHUFD      $0xff, (CX), X3
+	VPSRLVD      kq2ScaleShift<>+0(SB), X2, X2
+	VPSRLVD      kq2ScaleShift<>+16(SB), X3, X3
+	VPAND        kq2ScaleMask<>+0(SB), X2, X2
+	VPAND        kq2ScaleMask<>+16(SB), X3, X3
+	VPOR         X3, X2, X2
+	VPMOVZXBW    X2, Y2
+	VEXTRACTI128 $0x01, Y2, X3
+	VPERMQ       $0x44, Y2, Y2
+	VPMADDWD     288(BX), X3, X3
+	VMOVDQU      16(CX), Y4
+	VMOVDQU      48(CX), Y5
+	VPSRLW       $0x04, Y5, Y6
+	VPAND        kq2Nibble<>+0(SB), Y5, Y5
+	VPAND        kq2Nibble<>+0(SB), Y6, Y6
+	VPSLLW       $0x04, Y4, Y7
+	VPAND        kq2Bit4<>+0(SB), Y7, Y7
+	VPOR         Y7, Y5, Y5
+	VPSLLW       $0x03, Y4, Y7
+	VPAND        kq2Bit4<>+0(SB), Y7, Y7
+	VPOR         Y7, Y6, Y6
+	VPMADDUBSW   (BX), Y5, Y5
+	VPSHUFB      kq2Word<>+0(SB), Y2, Y7
+	VPMADDWD     Y7, Y5, Y5
+	VPMADDUBSW   32(BX), Y6, Y6
+	VPSHUFB      kq2Word<>+32(SB), Y2, Y7
+	VPMADDWD     Y7, Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	VMOVDQU      80(CX), Y6
+	VPSRLW       $0x04, Y6, Y7
+	VPAND        kq2Nibble<>+0(SB), Y6, Y6
+	VPAND        kq2Nibble<>+0(SB), Y7, Y7
+	VPSLLW       $0x02, Y4, Y8
+	VPAND        kq2Bit4<>+0(SB), Y8, Y8
+	VPOR         Y8, Y6, Y6
+	VPSLLW       $0x01, Y4, Y8
+	VPAND        kq2Bit4<>+0(SB), Y8, Y8
+	VPOR         Y8, Y7, Y7
+	VPMADDUBSW   64(BX), Y6, Y6
+	VPSHUFB      kq2Word<>+64(SB), Y2, Y8
+	VPMADDWD     Y8, Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	VPMADDUBSW   96(BX), Y7, Y7
+	VPSHUFB      kq2Word<>+96(SB), Y2, Y6
+	VPMADDWD     Y6, Y7, Y7
+	VPADDD       Y7, Y5, Y5
+	VMOVDQU      112(CX), Y6
+	VPSRLW       $0x04, Y6, Y7
+	VPAND        kq2Nibble<>+0(SB), Y6, Y6
+	VPAND        kq2Nibble<>+0(SB), Y7, Y7
+	VPAND        kq2Bit4<>+0(SB), Y4, Y8
+	VPOR         Y8, Y6, Y6
+	VPSRLW       $0x01, Y4, Y8
+	VPAND        kq2Bit4<>+0(SB), Y8, Y8
+	VPOR         Y8, Y7, Y7
+	VPMADDUBSW   128(BX), Y6, Y6
+	VPSHUFB      kq2Word<>+128(SB), Y2, Y8
+	VPMADDWD     Y8, Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	VPMADDUBSW   160(BX), Y7, Y7
+	VPSHUFB      kq2Word<>+160(SB), Y2, Y6
+	VPMADDWD     Y6, Y7, Y7
+	VPADDD       Y7, Y5, Y5
+	VMOVDQU      144(CX), Y6
+	VPSRLW       $0x04, Y6, Y7
+	VPAND        kq2Nibble<>+0(SB), Y6, Y6
+	VPAND        kq2Nibble<>+0(SB), Y7, Y7
+	VPSRLW       $0x02, Y4, Y8
+	VPAND        kq2Bit4<>+0(SB), Y8, Y8
+	VPOR         Y8, Y6, Y6
+	VPSRLW       $0x03, Y4, Y4
+	VPAND        kq2Bit4<>+0(SB), Y4, Y4
+	VPOR         Y4, Y7, Y7
+	VPMADDUBSW   192(BX), Y6, Y6
+	VPSHUFB      kq2Word<>+192(SB), Y2, Y4
+	VPMADDWD     Y4, Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	VPMADDUBSW   224(BX), Y7, Y7
+	VPSHUFB      kq2Word<>+224(SB), Y2, Y2
+	VPMADDWD     Y2, Y7, Y7
+	VPADDD       Y7, Y5, Y5
+	VPBROADCASTD (CX), X2
+	VCVTPH2PS    X2, X2
+	VMULPS       X1, X2, X2
+	VBROADCASTSS X2, Y1
+	VCVTDQ2PS    Y5, Y5
+	VFMADD231PS  Y1, Y5, Y0
+	VPSHUFD      $0x55, X2, X2
+	VBROADCASTSS X2, Y2
+	VCVTDQ2PS    Y3, Y3
+	VFNMADD231PS Y2, Y3, Y0
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2112(CX)
+	PREFETCHT0   2176(CX)
+	ADDQ         $0x000000b0, CX
+	ADDQ         $0x00000140, BX
+	DECQ         SI
+	JNZ          loop0
+	VSHUFPS      $0x88, Y0, Y0, Y1
+	VSHUFPS      $0xdd, Y0, Y0, Y0
+	VADDPS       Y0, Y1, Y1
+	VSHUFPS      $0x88, Y1, Y1, Y0
+	VSHUFPS      $0xdd, Y1, Y1, Y1
+	VADDPS       Y1, Y0, Y0
+	VEXTRACTF128 $0x01, Y0, X1
+	VADDPS       X1, X0, X1
+	VMOVSS       X1, (AX)
+	ADDQ         $0x04, AX
+	DECQ         rows+32(FP)
+	JNZ          row
+	VZEROUPPER
+	RET
+
+// func q5kAVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
+TEXT ·q5kAVX2x4(SB), NOSPLIT, $0-48
+	MOVQ   out+0(FP), AX
+	MOVQ   w+8(FP), CX
+	MOVQ   act+16(FP), DX
+	MOVQ   blocks+24(FP), BX
+	IMUL3Q $0x000000b0, BX, BX
+	MOVQ   step+40(FP), SI
+	IMULQ  SI, BX
+	LEAQ   (CX)(BX*1), DI
+	LEAQ   (DI)(BX*1), R8
+	LEAQ   (R8)(BX*1), R9
+	SHLQ   $0x02, SI
+	LEAQ   (SI)(SI*2), BX
+
+row:
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	MOVQ  DX, R10
+	MOVQ  blocks+24(FP), R11
+
+loop0:
+	VBROADCASTSS 304(R10), X4
+	VPSHUFD      $0xa5, (CX), X5
+	VPSHUFD      $0xff, (CX), X6
+	VPSRLVD      kq2ScaleShift<>+0(SB), X5, X5
+	VPSRLVD      kq2ScaleShift<>+16(SB), X6, X6
+	VPAND        kq2ScaleMask<>+0(SB), X5, X5
+	VPAND        kq2ScaleMask<>+16(SB), X6, X6
+	VPOR         X6, X5, X5
+	VPMOVZXBW    X5, Y5
+	VEXTRACTI128 $0x01, Y5, X6
+	VPERMQ       $0x44, Y5, Y5
+	VPMADDWD     288(R10), X6, X6
+	VMOVDQU      16(CX), Y7
+	VMOVDQU      48(CX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        kq2Nibble<>+0(SB), Y8, Y8
+	VPAND        kq2Nibble<>+0(SB), Y9, Y9
+	VPSLLW       $0x04, Y7, Y10
+	VPAND        kq2Bit4<>+0(SB), Y10, Y10
+	VPOR         Y10, Y8, Y8
+	VPSLLW       $0x03, Y7, Y10
+	VPAND        kq2Bit4<>+0(SB), Y10, Y10
+	VPOR         Y10, Y9, Y9
+	VPMADDUBSW   (R10), Y8, Y8
+	VPSHUFB      kq2Word<>+0(SB), Y5, Y10
+	VPMADDWD     Y10, Y8, Y8
+	VPMADDUBSW   32(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+32(SB), Y5, Y10
+	VPMADDWD     Y10, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VMOVDQU      80(CX), Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        kq2Nibble<>+0(SB), Y9, Y9
+	VPAND        kq2Nibble<>+0(SB), Y10, Y10
+	VPSLLW       $0x02, Y7, Y14
+	VPAND        kq2Bit4<>+0(SB), Y14, Y14
+	VPOR         Y14, Y9, Y9
+	VPSLLW       $0x01, Y7, Y14
+	VPAND        kq2Bit4<>+0(SB), Y14, Y14
+	VPOR         Y14, Y10, Y10
+	VPMADDUBSW   64(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+64(SB), Y5, Y14
+	VPMADDWD     Y14, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPMADDUBSW   96(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+96(SB), Y5, Y9
+	VPMADDWD     Y9, Y10, Y10
+	VPADDD       Y10, Y8, Y8
+	VMOVDQU      112(CX), Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        kq2Nibble<>+0(SB), Y9, Y9
+	VPAND        kq2Nibble<>+0(SB), Y10, Y10
+	VPAND        kq2Bit4<>+0(SB), Y7, Y14
+	VPOR         Y14, Y9, Y9
+	VPSRLW       $0x01, Y7, Y14
+	VPAND        kq2Bit4<>+0(SB), Y14, Y14
+	VPOR         Y14, Y10, Y10
+	VPMADDUBSW   128(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+128(SB), Y5, Y14
+	VPMADDWD     Y14, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPMADDUBSW   160(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+160(SB), Y5, Y9
+	VPMADDWD     Y9, Y10, Y10
+	VPADDD       Y10, Y8, Y8
+	VMOVDQU      144(CX), Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        kq2Nibble<>+0(SB), Y9, Y9
+	VPAND        kq2Nibble<>+0(SB), Y10, Y10
+	VPSRLW       $0x02, Y7, Y14
+	VPAND        kq2Bit4<>+0(SB), Y14, Y14
+	VPOR         Y14, Y9, Y9
+	VPSRLW       $0x03, Y7, Y7
+	VPAND        kq2Bit4<>+0(SB), Y7, Y7
+	VPOR         Y7, Y10, Y10
+	VPMADDUBSW   192(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+192(SB), Y5, Y7
+	VPMADDWD     Y7, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPMADDUBSW   224(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
+	VPMADDWD     Y5, Y10, Y10
+	VPADDD       Y10, Y8, Y8
+	VPBROADCASTD (CX), X5
+	VCVTPH2PS    X5, X5
+	VMULPS       X4, X5, X5
+	VBROADCASTSS X5, Y7
+	VCVTDQ2PS    Y8, Y8
+	VFMADD231PS  Y7, Y8, Y0
+	VPSHUFD      $0x55, X5, X5
+	VBROADCASTSS X5, Y5
+	VCVTDQ2PS    Y6, Y6
+	VFNMADD231PS Y5, Y6, Y0
+	PREFETCHT0   2048(CX)
+	PREFETCHT0   2112(CX)
+	PREFETCHT0   2176(CX)
+	ADDQ         $0x000000b0, CX
+	VPSHUFD      $0xa5, (DI), X5
+	VPSHUFD      $0xff, (DI), X6
+	VPSRLVD      kq2ScaleShift<>+0(SB), X5, X5
+	VPSRLVD      kq2ScaleShift<>+16(SB), X6, X6
+	VPAND        kq2ScaleMask<>+0(SB), X5, X5
+	VPAND        kq2ScaleMask<>+16(SB), X6, X6
+	VPOR         X6, X5, X5
+	VPMOVZXBW    X5, Y5
+	VEXTRACTI128 $0x01, Y5, X11
+	VPERMQ       $0x44, Y5, Y5
+	VPMADDWD     288(R10), X11, X11
+	VMOVDQU      16(DI), Y7
+	VMOVDQU      48(DI), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        kq2Nibble<>+0(SB), Y8, Y8
+	VPAND        kq2Nibble<>+0(SB), Y9, Y9
+	VPSLLW       $0x04, Y7, Y10
+	VPAND        kq2Bit4<>+0(SB), Y10, Y10
+	VPOR         Y10, Y8, Y8
+	VPSLLW       $0x03, Y7, Y10
+	VPAND        kq2Bit4<>+0(SB), Y10, Y10
+	VPOR         Y10, Y9, Y9
+	VPMADDUBSW   (R10), Y8, Y8
+	VPSHUFB      kq2Word<>+0(SB), Y5, Y10
+	VPMADDWD     Y10, Y8, Y8
+	VPMADDUBSW   32(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+32(SB), Y5, Y10
+	VPMADDWD     Y10, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VMOVDQU      80(DI), Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        kq2Nibble<>+0(SB), Y9, Y9
+	VPAND        kq2Nibble<>+0(SB), Y10, Y10
+	VPSLLW       $0x02, Y7, Y14
+	VPAND        kq2Bit4<>+0(SB), Y14, Y14
+	VPOR         Y14, Y9, Y9
+	VPSLLW       $0x01, Y7, Y14
+	VPAND        kq2Bit4<>+0(SB), Y14, Y14
+	VPOR         Y14, Y10, Y10
+	VPMADDUBSW   64(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+64(SB), Y5, Y14
+	VPMADDWD     Y14, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPMADDUBSW   96(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+96(SB), Y5, Y9
+	VPMADDWD     Y9, Y10, Y10
+	VPADDD       Y10, Y8, Y8
+	VMOVDQU      112(DI), Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        kq2Nibble<>+0(SB), Y9, Y9
+	VPAND        kq2Nibble<>+0(SB), Y10, Y10
+	VPAND        kq2Bit4<>+0(SB), Y7, Y14
+	VPOR         Y14, Y9, Y9
+	VPSRLW       $0x01, Y7, Y14
+	VPAND        kq2Bit4<>+0(SB), Y14, Y14
+	VPOR         Y14, Y10, Y10
+	VPMADDUBSW   128(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+128(SB), Y5, Y14
+	VPMADDWD     Y14, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPMADDUBSW   160(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+160(SB), Y5, Y9
+	VPMADDWD     Y9, Y10, Y10
+	VPADDD       Y10, Y8, Y8
+	VMOVDQU      144(DI), Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        kq2Nibble<>+0(SB), Y9, Y9
+	VPAND        kq2Nibble<>+0(SB), Y10, Y10
+	VPSRLW       $0x02, Y7, Y14
+	VPAND        kq2Bit4<>+0(SB), Y14, Y14
+	VPOR         Y14, Y9, Y9
+	VPSRLW       $0x03, Y7, Y7
+	VPAND        kq2Bit4<>+0(SB), Y7, Y7
+	VPOR         Y7, Y10, Y10
+	VPMADDUBSW   192(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+192(SB), Y5, Y7
+	VPMADDWD     Y7, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPMADDUBSW   224(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
+	VPMADDWD     Y5, Y10, Y10
+	VPADDD       Y10, Y8, Y8
+	VPBROADCASTD (DI), X5
+	VCVTPH2PS    X5, X5
+	VMULPS       X4, X5, X5
+	VBROADCASTSS X5, Y7
+	VCVTDQ2PS    Y8, Y8
+	VFMADD231PS  Y7, Y8, Y1
+	VPSHUFD      $0x55, X5, X5
+	VBROADCASTSS X5, Y5
+	VCVTDQ2PS    Y11, Y11
+	VFNMADD231PS Y5, Y11, Y1
+	PREFETCHT0   2048(DI)
+	PREFETCHT0   2112(DI)
+	PREFETCHT0   2176(DI)
+	ADDQ         $0x000000b0, DI
+	VPSHUFD      $0xa5, (R8), X5
+	VPSHUFD      $0xff, (R8), X6
+	VPSRLVD      kq2ScaleShift<>+0(SB), X5, X5
+	VPSRLVD      kq2ScaleShift<>+16(SB), X6, X6
+	VPAND        kq2ScaleMask<>+0(SB), X5, X5
+	VPAND        kq2ScaleMask<>+16(SB), X6, X6
+	VPOR         X6, X5, X5
+	VPMOVZXBW    X5, Y5
+	VEXTRACTI128 $0x01, Y5, X12
+	VPERMQ       $0x44, Y5, Y5
+	VPMADDWD     288(R10), X12, X12
+	VMOVDQU      16(R8), Y7
+	VMOVDQU      48(R8), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        kq2Nibble<>+0(SB), Y8, Y8
+	VPAND        kq2Nibble<>+0(SB), Y9, Y9
+	VPSLLW       $0x04, Y7, Y10
+	VPAND        kq2Bit4<>+0(SB), Y10, Y10
+	VPOR         Y10, Y8, Y8
+	VPSLLW       $0x03, Y7, Y10
+	VPAND        kq2Bit4<>+0(SB), Y10, Y10
+	VPOR         Y10, Y9, Y9
+	VPMADDUBSW   (R10), Y8, Y8
+	VPSHUFB      kq2Word<>+0(SB), Y5, Y10
+	VPMADDWD     Y10, Y8, Y8
+	VPMADDUBSW   32(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+32(SB), Y5, Y10
+	VPMADDWD     Y10, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VMOVDQU      80(R8), Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        kq2Nibble<>+0(SB), Y9, Y9
+	VPAND        kq2Nibble<>+0(SB), Y10, Y10
+	VPSLLW       $0x02, Y7, Y14
+	VPAND        kq2Bit4<>+0(SB), Y14, Y14
+	VPOR         Y14, Y9, Y9
+	VPSLLW       $0x01, Y7, Y14
+	VPAND        kq2Bit4<>+0(SB), Y14, Y14
+	VPOR         Y14, Y10, Y10
+	VPMADDUBSW   64(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+64(SB), Y5, Y14
+	VPMADDWD     Y14, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPMADDUBSW   96(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+96(SB), Y5, Y9
+	VPMADDWD     Y9, Y10, Y10
+	VPADDD       Y10, Y8, Y8
+	VMOVDQU      112(R8), Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        kq2Nibble<>+0(SB), Y9, Y9
+	VPAND        kq2Nibble<>+0(SB), Y10, Y10
+	VPAND        kq2Bit4<>+0(SB), Y7, Y14
+	VPOR         Y14, Y9, Y9
+	VPSRLW       $0x01, Y7, Y14
+	VPAND        kq2Bit4<>+0(SB), Y14, Y14
+	VPOR         Y14, Y10, Y10
+	VPMADDUBSW   128(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+128(SB), Y5, Y14
+	VPMADDWD     Y14, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPMADDUBSW   160(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+160(SB), Y5, Y9
+	VPMADDWD     Y9, Y10, Y10
+	VPADDD       Y10, Y8, Y8
+	VMOVDQU      144(R8), Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        kq2Nibble<>+0(SB), Y9, Y9
+	VPAND        kq2Nibble<>+0(SB), Y10, Y10
+	VPSRLW       $0x02, Y7, Y14
+	VPAND        kq2Bit4<>+0(SB), Y14, Y14
+	VPOR         Y14, Y9, Y9
+	VPSRLW       $0x03, Y7, Y7
+	VPAND        kq2Bit4<>+0(SB), Y7, Y7
+	VPOR         Y7, Y10, Y10
+	VPMADDUBSW   192(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+192(SB), Y5, Y7
+	VPMADDWD     Y7, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPMADDUBSW   224(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
+	VPMADDWD     Y5, Y10, Y10
+	VPADDD       Y10, Y8, Y8
+	VPBROADCASTD (R8), X5
+	VCVTPH2PS    X5, X5
+	VMULPS       X4, X5, X5
+	VBROADCASTSS X5, Y7
+	VCVTDQ2PS    Y8, Y8
+	VFMADD231PS  Y7, Y8, Y2
+	VPSHUFD      $0x55, X5, X5
+	VBROADCASTSS X5, Y5
+	VCVTDQ2PS    Y12, Y12
+	VFNMADD231PS Y5, Y12, Y2
+	PREFETCHT0   2048(R8)
+	PREFETCHT0   2112(R8)
+	PREFETCHT0   2176(R8)
+	ADDQ         $0x000000b0, R8
+	VPSHUFD      $0xa5, (R9), X5
+	VPSHUFD      $0xff, (R9), X6
+	VPSRLVD      kq2ScaleShift<>+0(SB), X5, X5
+	VPSRLVD      kq2ScaleShift<>+16(SB), X6, X6
+	VPAND        kq2ScaleMask<>+0(SB), X5, X5
+	VPAND        kq2ScaleMask<>+16(SB), X6, X6
+	VPOR         X6, X5, X5
+	VPMOVZXBW    X5, Y5
+	VEXTRACTI128 $0x01, Y5, X13
+	VPERMQ       $0x44, Y5, Y5
+	VPMADDWD     288(R10), X13, X13
+	VMOVDQU      16(R9), Y7
+	VMOVDQU      48(R9), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        kq2Nibble<>+0(SB), Y8, Y8
+	VPAND        kq2Nibble<>+0(SB), Y9, Y9
+	VPSLLW       $0x04, Y7, Y10
+	VPAND        kq2Bit4<>+0(SB), Y10, Y10
+	VPOR         Y10, Y8, Y8
+	VPSLLW       $0x03, Y7, Y10
+	VPAND        kq2Bit4<>+0(SB), Y10, Y10
+	VPOR         Y10, Y9, Y9
+	VPMADDUBSW   (R10), Y8, Y8
+	VPSHUFB      kq2Word<>+0(SB), Y5, Y10
+	VPMADDWD     Y10, Y8, Y8
+	VPMADDUBSW   32(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+32(SB), Y5, Y10
+	VPMADDWD     Y10, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VMOVDQU      80(R9), Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        kq2Nibble<>+0(SB), Y9, Y9
+	VPAND        kq2Nibble<>+0(SB), Y10, Y10
+	VPSLLW       $0x02, Y7, Y14
+	VPAND        kq2Bit4<>+0(SB), Y14, Y14
+	VPOR         Y14, Y9, Y9
+	VPSLLW       $0x01, Y7, Y14
+	VPAND        kq2Bit4<>+0(SB), Y14, Y14
+	VPOR         Y14, Y10, Y10
+	VPMADDUBSW   64(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+64(SB), Y5, Y14
+	VPMADDWD     Y14, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPMADDUBSW   96(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+96(SB), Y5, Y9
+	VPMADDWD     Y9, Y10, Y10
+	VPADDD       Y10, Y8, Y8
+	VMOVDQU      112(R9), Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        kq2Nibble<>+0(SB), Y9, Y9
+	VPAND        kq2Nibble<>+0(SB), Y10, Y10
+	VPAND        kq2Bit4<>+0(SB), Y7, Y14
+	VPOR         Y14, Y9, Y9
+	VPSRLW       $0x01, Y7, Y14
+	VPAND        kq2Bit4<>+0(SB), Y14, Y14
+	VPOR         Y14, Y10, Y10
+	VPMADDUBSW   128(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+128(SB), Y5, Y14
+	VPMADDWD     Y14, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPMADDUBSW   160(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+160(SB), Y5, Y9
+	VPMADDWD     Y9, Y10, Y10
+	VPADDD       Y10, Y8, Y8
+	VMOVDQU      144(R9), Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        kq2Nibble<>+0(SB), Y9, Y9
+	VPAND        kq2Nibble<>+0(SB), Y10, Y10
+	VPSRLW       $0x02, Y7, Y14
+	VPAND        kq2Bit4<>+0(SB), Y14, Y14
+	VPOR         Y14, Y9, Y9
+	VPSRLW       $0x03, Y7, Y7
+	VPAND        kq2Bit4<>+0(SB), Y7, Y7
+	VPOR         Y7, Y10, Y10
+	VPMADDUBSW   192(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+192(SB), Y5, Y7
+	VPMADDWD     Y7, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPMADDUBSW   224(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
+	VPMADDWD     Y5, Y10, Y10
+	VPADDD       Y10, Y8, Y8
+	VPBROADCASTD (R9), X5
+	VCVTPH2PS    X5, X5
+	VMULPS       X4, X5, X5
+	VBROADCASTSS X5, Y4
+	VCVTDQ2PS    Y8, Y8
+	VFMADD231PS  Y4, Y8, Y3
+	VPSHUFD      $0x55, X5, X5
+	VBROADCASTSS X5, Y5
+	VCVTDQ2PS    Y13, Y13
+	VFNMADD231PS Y5, Y13, Y3
+	PREFETCHT0   2048(R9)
+	PREFETCHT0   2112(R9)
+	PREFETCHT0   2176(R9)
+	ADDQ         $0x000000b0, R9
+	ADDQ         $0x00000140, R10
+	DECQ         R11
+	JNZ          loop0
+	VSHUFPS      $0x88, Y1, Y0, Y4
+	VSHUFPS      $0xdd, Y1, Y0, Y0
+	VADDPS       Y0, Y4, Y4
+	VSHUFPS      $0x88, Y3, Y2, Y0
+	VSHUFPS      $0xdd, Y3, Y2, Y1
+	VADDPS       Y1, Y0, Y0
+	VSHUFPS      $0x88, Y0, Y4, Y1
+	VSHUFPS      $0xdd, Y0, Y4, Y0
+	VADDPS       Y0, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X0
+	VADDPS       X0, X1, X0
+	VMOVSS       X0, (AX)
+	VEXTRACTPS   $0x01, X0, (AX)(SI*1)
+	VEXTRACTPS   $0x02, X0, (AX)(SI*2)
+	VEXTRACTPS   $0x03, X0, (AX)(BX*1)
+	ADDQ         $0x04, AX
+	DECQ         rows+32(FP)
+	JNZ          row
+	VZEROUPPER
+	RET
+
 // func q6kAVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
-TEXT ·q6kAVX2x1(SB), NOPROF|DUPOK|NOSPLIT, $0-48
+TEXT ·q6kAVX2x1(SB), NOSPLIT, $0-48
 	MOVQ out+0(FP), AX
 	MOVQ w+8(FP), CX
 	MOVQ act+16(FP), DX
@@ -568,89 +2196,89 @@ row:
 loop0:
 	VBROADCASTSS 304(BX), X1
 	VMOVDQU      192(CX), X2
+	VPMOVSXBW    X2, Y3
+	VPMADDWD     256(BX), Y3, Y3
 	VPSHUFB      kq2Pairs<>+0(SB), X2, X2
 	VPMOVSXBW    X2, Y2
-	VMOVDQU      (CX), Y3
-	VMOVDQU      32(CX), Y4
-	VMOVDQU      128(CX), Y5
-	VPSLLW       $0x04, Y5, Y7
-	VPAND        kq2Nibble<>+0(SB), Y3, Y6
-	VPAND        kq2Two<>+0(SB), Y7, Y7
+	VMOVDQU      128(CX), Y4
+	VMOVDQU      (CX), Y5
+	VPSRLW       $0x04, Y5, Y6
+	VPAND        kq2Nibble<>+0(SB), Y5, Y5
+	VPAND        kq2Nibble<>+0(SB), Y6, Y6
+	VPSLLW       $0x04, Y4, Y7
+	VPAND        kq2Two4<>+0(SB), Y7, Y7
+	VPOR         Y7, Y5, Y5
+	VPAND        kq2Two4<>+0(SB), Y4, Y7
 	VPOR         Y7, Y6, Y6
-	VPMADDUBSW   (BX), Y6, Y6
+	VPMADDUBSW   (BX), Y5, Y5
 	VPSHUFB      kq2Word<>+0(SB), Y2, Y7
-	VPMADDWD     Y7, Y6, Y6
-	VPSLLW       $0x02, Y5, Y8
-	VPAND        kq2Nibble<>+0(SB), Y4, Y7
-	VPAND        kq2Two<>+0(SB), Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPMADDUBSW   32(BX), Y7, Y7
-	VPSHUFB      kq2Word<>+32(SB), Y2, Y8
-	VPMADDWD     Y8, Y7, Y7
-	VPADDD       Y7, Y6, Y6
-	VPSRLW       $0x04, Y3, Y3
-	VPAND        kq2Nibble<>+0(SB), Y3, Y3
-	VPAND        kq2Two<>+0(SB), Y5, Y7
-	VPOR         Y7, Y3, Y3
-	VPMADDUBSW   64(BX), Y3, Y3
+	VPMADDWD     Y7, Y5, Y5
+	VPMADDUBSW   64(BX), Y6, Y6
 	VPSHUFB      kq2Word<>+64(SB), Y2, Y7
-	VPMADDWD     Y7, Y3, Y3
-	VPADDD       Y3, Y6, Y6
-	VPSRLW       $0x02, Y5, Y3
-	VPSRLW       $0x04, Y4, Y4
-	VPAND        kq2Nibble<>+0(SB), Y4, Y4
-	VPAND        kq2Two<>+0(SB), Y3, Y3
-	VPOR         Y3, Y4, Y4
-	VPMADDUBSW   96(BX), Y4, Y4
-	VPSHUFB      kq2Word<>+96(SB), Y2, Y3
-	VPMADDWD     Y3, Y4, Y4
-	VPADDD       Y4, Y6, Y6
-	VMOVDQU      64(CX), Y3
-	VMOVDQU      96(CX), Y4
-	VMOVDQU      160(CX), Y5
-	VPSLLW       $0x04, Y5, Y8
-	VPAND        kq2Nibble<>+0(SB), Y3, Y7
-	VPAND        kq2Two<>+0(SB), Y8, Y8
+	VPMADDWD     Y7, Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	VMOVDQU      32(CX), Y6
+	VPSRLW       $0x04, Y6, Y7
+	VPAND        kq2Nibble<>+0(SB), Y6, Y6
+	VPAND        kq2Nibble<>+0(SB), Y7, Y7
+	VPSLLW       $0x02, Y4, Y8
+	VPAND        kq2Two4<>+0(SB), Y8, Y8
+	VPOR         Y8, Y6, Y6
+	VPSRLW       $0x02, Y4, Y4
+	VPAND        kq2Two4<>+0(SB), Y4, Y4
+	VPOR         Y4, Y7, Y7
+	VPMADDUBSW   32(BX), Y6, Y6
+	VPSHUFB      kq2Word<>+32(SB), Y2, Y4
+	VPMADDWD     Y4, Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	VPMADDUBSW   96(BX), Y7, Y7
+	VPSHUFB      kq2Word<>+96(SB), Y2, Y4
+	VPMADDWD     Y4, Y7, Y7
+	VPADDD       Y7, Y5, Y5
+	VMOVDQU      160(CX), Y4
+	VMOVDQU      64(CX), Y6
+	VPSRLW       $0x04, Y6, Y7
+	VPAND        kq2Nibble<>+0(SB), Y6, Y6
+	VPAND        kq2Nibble<>+0(SB), Y7, Y7
+	VPSLLW       $0x04, Y4, Y8
+	VPAND        kq2Two4<>+0(SB), Y8, Y8
+	VPOR         Y8, Y6, Y6
+	VPAND        kq2Two4<>+0(SB), Y4, Y8
 	VPOR         Y8, Y7, Y7
-	VPMADDUBSW   128(BX), Y7, Y7
+	VPMADDUBSW   128(BX), Y6, Y6
 	VPSHUFB      kq2Word<>+128(SB), Y2, Y8
-	VPMADDWD     Y8, Y7, Y7
-	VPADDD       Y7, Y6, Y6
-	VPSLLW       $0x02, Y5, Y8
-	VPAND        kq2Nibble<>+0(SB), Y4, Y7
-	VPAND        kq2Two<>+0(SB), Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPMADDUBSW   160(BX), Y7, Y7
-	VPSHUFB      kq2Word<>+160(SB), Y2, Y8
-	VPMADDWD     Y8, Y7, Y7
-	VPADDD       Y7, Y6, Y6
-	VPSRLW       $0x04, Y3, Y3
-	VPAND        kq2Nibble<>+0(SB), Y3, Y3
-	VPAND        kq2Two<>+0(SB), Y5, Y7
-	VPOR         Y7, Y3, Y3
-	VPMADDUBSW   192(BX), Y3, Y3
-	VPSHUFB      kq2Word<>+192(SB), Y2, Y7
-	VPMADDWD     Y7, Y3, Y3
-	VPADDD       Y3, Y6, Y6
-	VPSRLW       $0x02, Y5, Y3
-	VPSRLW       $0x04, Y4, Y4
-	VPAND        kq2Nibble<>+0(SB), Y4, Y4
-	VPAND        kq2Two<>+0(SB), Y3, Y3
-	VPOR         Y3, Y4, Y4
-	VPMADDUBSW   224(BX), Y4, Y4
+	VPMADDWD     Y8, Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	VPMADDUBSW   192(BX), Y7, Y7
+	VPSHUFB      kq2Word<>+192(SB), Y2, Y6
+	VPMADDWD     Y6, Y7, Y7
+	VPADDD       Y7, Y5, Y5
+	VMOVDQU      96(CX), Y6
+	VPSRLW       $0x04, Y6, Y7
+	VPAND        kq2Nibble<>+0(SB), Y6, Y6
+	VPAND        kq2Nibble<>+0(SB), Y7, Y7
+	VPSLLW       $0x02, Y4, Y8
+	VPAND        kq2Two4<>+0(SB), Y8, Y8
+	VPOR         Y8, Y6, Y6
+	VPSRLW       $0x02, Y4, Y4
+	VPAND        kq2Two4<>+0(SB), Y4, Y4
+	VPOR         Y4, Y7, Y7
+	VPMADDUBSW   160(BX), Y6, Y6
+	VPSHUFB      kq2Word<>+160(SB), Y2, Y4
+	VPMADDWD     Y4, Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	VPMADDUBSW   224(BX), Y7, Y7
 	VPSHUFB      kq2Word<>+224(SB), Y2, Y2
-	VPMADDWD     Y2, Y4, Y4
-	VPADDD       Y4, Y6, Y6
-	VPMOVSXBW    192(CX), Y2
-	VPMADDWD     256(BX), Y2, Y2
-	VPSLLD       $0x05, Y2, Y2
-	VPSUBD       Y2, Y6, Y6
+	VPMADDWD     Y2, Y7, Y7
+	VPADDD       Y7, Y5, Y5
+	VPSLLD       $0x05, Y3, Y3
+	VPSUBD       Y3, Y5, Y5
 	VPBROADCASTW 208(CX), X2
 	VCVTPH2PS    X2, Y2
 	VBROADCASTSS X1, Y1
 	VMULPS       Y1, Y2, Y2
-	VCVTDQ2PS    Y6, Y6
-	VFMADD231PS  Y2, Y6, Y0
+	VCVTDQ2PS    Y5, Y5
+	VFMADD231PS  Y2, Y5, Y0
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2112(CX)
 	PREFETCHT0   2176(CX)
@@ -676,7 +2304,7 @@ loop0:
 
 // func q6kAVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
-TEXT ·q6kAVX2x4(SB), NOPROF|DUPOK|NOSPLIT, $0-48
+TEXT ·q6kAVX2x4(SB), NOSPLIT, $0-48
 	MOVQ   out+0(FP), AX
 	MOVQ   w+8(FP), CX
 	MOVQ   act+16(FP), DX
@@ -701,356 +2329,356 @@ row:
 loop0:
 	VBROADCASTSS 304(R10), X4
 	VMOVDQU      192(CX), X5
+	VPMOVSXBW    X5, Y6
+	VPMADDWD     256(R10), Y6, Y6
 	VPSHUFB      kq2Pairs<>+0(SB), X5, X5
 	VPMOVSXBW    X5, Y5
-	VMOVDQU      (CX), Y6
-	VMOVDQU      32(CX), Y7
-	VMOVDQU      128(CX), Y8
-	VPSLLW       $0x04, Y8, Y10
-	VPAND        kq2Nibble<>+0(SB), Y6, Y9
-	VPAND        kq2Two<>+0(SB), Y10, Y10
+	VMOVDQU      128(CX), Y7
+	VMOVDQU      (CX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        kq2Nibble<>+0(SB), Y8, Y8
+	VPAND        kq2Nibble<>+0(SB), Y9, Y9
+	VPSLLW       $0x04, Y7, Y10
+	VPAND        kq2Two4<>+0(SB), Y10, Y10
+	VPOR         Y10, Y8, Y8
+	VPAND        kq2Two4<>+0(SB), Y7, Y10
 	VPOR         Y10, Y9, Y9
-	VPMADDUBSW   (R10), Y9, Y9
+	VPMADDUBSW   (R10), Y8, Y8
 	VPSHUFB      kq2Word<>+0(SB), Y5, Y10
-	VPMADDWD     Y10, Y9, Y9
-	VPSLLW       $0x02, Y8, Y11
-	VPAND        kq2Nibble<>+0(SB), Y7, Y10
-	VPAND        kq2Two<>+0(SB), Y11, Y11
-	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   32(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+32(SB), Y5, Y11
-	VPMADDWD     Y11, Y10, Y10
-	VPADDD       Y10, Y9, Y9
-	VPSRLW       $0x04, Y6, Y6
-	VPAND        kq2Nibble<>+0(SB), Y6, Y6
-	VPAND        kq2Two<>+0(SB), Y8, Y10
-	VPOR         Y10, Y6, Y6
-	VPMADDUBSW   64(R10), Y6, Y6
+	VPMADDWD     Y10, Y8, Y8
+	VPMADDUBSW   64(R10), Y9, Y9
 	VPSHUFB      kq2Word<>+64(SB), Y5, Y10
-	VPMADDWD     Y10, Y6, Y6
-	VPADDD       Y6, Y9, Y9
-	VPSRLW       $0x02, Y8, Y6
-	VPSRLW       $0x04, Y7, Y7
-	VPAND        kq2Nibble<>+0(SB), Y7, Y7
-	VPAND        kq2Two<>+0(SB), Y6, Y6
-	VPOR         Y6, Y7, Y7
-	VPMADDUBSW   96(R10), Y7, Y7
-	VPSHUFB      kq2Word<>+96(SB), Y5, Y6
-	VPMADDWD     Y6, Y7, Y7
-	VPADDD       Y7, Y9, Y9
-	VMOVDQU      64(CX), Y6
-	VMOVDQU      96(CX), Y7
-	VMOVDQU      160(CX), Y8
-	VPSLLW       $0x04, Y8, Y11
-	VPAND        kq2Nibble<>+0(SB), Y6, Y10
-	VPAND        kq2Two<>+0(SB), Y11, Y11
+	VPMADDWD     Y10, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VMOVDQU      32(CX), Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        kq2Nibble<>+0(SB), Y9, Y9
+	VPAND        kq2Nibble<>+0(SB), Y10, Y10
+	VPSLLW       $0x02, Y7, Y11
+	VPAND        kq2Two4<>+0(SB), Y11, Y11
+	VPOR         Y11, Y9, Y9
+	VPSRLW       $0x02, Y7, Y7
+	VPAND        kq2Two4<>+0(SB), Y7, Y7
+	VPOR         Y7, Y10, Y10
+	VPMADDUBSW   32(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+32(SB), Y5, Y7
+	VPMADDWD     Y7, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPMADDUBSW   96(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+96(SB), Y5, Y7
+	VPMADDWD     Y7, Y10, Y10
+	VPADDD       Y10, Y8, Y8
+	VMOVDQU      160(CX), Y7
+	VMOVDQU      64(CX), Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        kq2Nibble<>+0(SB), Y9, Y9
+	VPAND        kq2Nibble<>+0(SB), Y10, Y10
+	VPSLLW       $0x04, Y7, Y11
+	VPAND        kq2Two4<>+0(SB), Y11, Y11
+	VPOR         Y11, Y9, Y9
+	VPAND        kq2Two4<>+0(SB), Y7, Y11
 	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   128(R10), Y10, Y10
+	VPMADDUBSW   128(R10), Y9, Y9
 	VPSHUFB      kq2Word<>+128(SB), Y5, Y11
-	VPMADDWD     Y11, Y10, Y10
-	VPADDD       Y10, Y9, Y9
-	VPSLLW       $0x02, Y8, Y11
-	VPAND        kq2Nibble<>+0(SB), Y7, Y10
-	VPAND        kq2Two<>+0(SB), Y11, Y11
-	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   160(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+160(SB), Y5, Y11
-	VPMADDWD     Y11, Y10, Y10
-	VPADDD       Y10, Y9, Y9
-	VPSRLW       $0x04, Y6, Y6
-	VPAND        kq2Nibble<>+0(SB), Y6, Y6
-	VPAND        kq2Two<>+0(SB), Y8, Y10
-	VPOR         Y10, Y6, Y6
-	VPMADDUBSW   192(R10), Y6, Y6
-	VPSHUFB      kq2Word<>+192(SB), Y5, Y10
-	VPMADDWD     Y10, Y6, Y6
-	VPADDD       Y6, Y9, Y9
-	VPSRLW       $0x02, Y8, Y6
-	VPSRLW       $0x04, Y7, Y7
-	VPAND        kq2Nibble<>+0(SB), Y7, Y7
-	VPAND        kq2Two<>+0(SB), Y6, Y6
-	VPOR         Y6, Y7, Y7
-	VPMADDUBSW   224(R10), Y7, Y7
+	VPMADDWD     Y11, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPMADDUBSW   192(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+192(SB), Y5, Y9
+	VPMADDWD     Y9, Y10, Y10
+	VPADDD       Y10, Y8, Y8
+	VMOVDQU      96(CX), Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        kq2Nibble<>+0(SB), Y9, Y9
+	VPAND        kq2Nibble<>+0(SB), Y10, Y10
+	VPSLLW       $0x02, Y7, Y11
+	VPAND        kq2Two4<>+0(SB), Y11, Y11
+	VPOR         Y11, Y9, Y9
+	VPSRLW       $0x02, Y7, Y7
+	VPAND        kq2Two4<>+0(SB), Y7, Y7
+	VPOR         Y7, Y10, Y10
+	VPMADDUBSW   160(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+160(SB), Y5, Y7
+	VPMADDWD     Y7, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPMADDUBSW   224(R10), Y10, Y10
 	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
-	VPMADDWD     Y5, Y7, Y7
-	VPADDD       Y7, Y9, Y9
-	VPMOVSXBW    192(CX), Y5
-	VPMADDWD     256(R10), Y5, Y5
-	VPSLLD       $0x05, Y5, Y5
-	VPSUBD       Y5, Y9, Y9
+	VPMADDWD     Y5, Y10, Y10
+	VPADDD       Y10, Y8, Y8
+	VPSLLD       $0x05, Y6, Y6
+	VPSUBD       Y6, Y8, Y8
 	VPBROADCASTW 208(CX), X5
 	VCVTPH2PS    X5, Y5
 	VBROADCASTSS X4, Y6
 	VMULPS       Y6, Y5, Y5
-	VCVTDQ2PS    Y9, Y9
-	VFMADD231PS  Y5, Y9, Y0
+	VCVTDQ2PS    Y8, Y8
+	VFMADD231PS  Y5, Y8, Y0
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2112(CX)
 	PREFETCHT0   2176(CX)
 	PREFETCHT0   2240(CX)
 	ADDQ         $0x000000d2, CX
 	VMOVDQU      192(DI), X5
+	VPMOVSXBW    X5, Y6
+	VPMADDWD     256(R10), Y6, Y6
 	VPSHUFB      kq2Pairs<>+0(SB), X5, X5
 	VPMOVSXBW    X5, Y5
-	VMOVDQU      (DI), Y6
-	VMOVDQU      32(DI), Y7
-	VMOVDQU      128(DI), Y8
-	VPSLLW       $0x04, Y8, Y10
-	VPAND        kq2Nibble<>+0(SB), Y6, Y9
-	VPAND        kq2Two<>+0(SB), Y10, Y10
+	VMOVDQU      128(DI), Y7
+	VMOVDQU      (DI), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        kq2Nibble<>+0(SB), Y8, Y8
+	VPAND        kq2Nibble<>+0(SB), Y9, Y9
+	VPSLLW       $0x04, Y7, Y10
+	VPAND        kq2Two4<>+0(SB), Y10, Y10
+	VPOR         Y10, Y8, Y8
+	VPAND        kq2Two4<>+0(SB), Y7, Y10
 	VPOR         Y10, Y9, Y9
-	VPMADDUBSW   (R10), Y9, Y9
+	VPMADDUBSW   (R10), Y8, Y8
 	VPSHUFB      kq2Word<>+0(SB), Y5, Y10
-	VPMADDWD     Y10, Y9, Y9
-	VPSLLW       $0x02, Y8, Y11
-	VPAND        kq2Nibble<>+0(SB), Y7, Y10
-	VPAND        kq2Two<>+0(SB), Y11, Y11
-	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   32(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+32(SB), Y5, Y11
-	VPMADDWD     Y11, Y10, Y10
-	VPADDD       Y10, Y9, Y9
-	VPSRLW       $0x04, Y6, Y6
-	VPAND        kq2Nibble<>+0(SB), Y6, Y6
-	VPAND        kq2Two<>+0(SB), Y8, Y10
-	VPOR         Y10, Y6, Y6
-	VPMADDUBSW   64(R10), Y6, Y6
+	VPMADDWD     Y10, Y8, Y8
+	VPMADDUBSW   64(R10), Y9, Y9
 	VPSHUFB      kq2Word<>+64(SB), Y5, Y10
-	VPMADDWD     Y10, Y6, Y6
-	VPADDD       Y6, Y9, Y9
-	VPSRLW       $0x02, Y8, Y6
-	VPSRLW       $0x04, Y7, Y7
-	VPAND        kq2Nibble<>+0(SB), Y7, Y7
-	VPAND        kq2Two<>+0(SB), Y6, Y6
-	VPOR         Y6, Y7, Y7
-	VPMADDUBSW   96(R10), Y7, Y7
-	VPSHUFB      kq2Word<>+96(SB), Y5, Y6
-	VPMADDWD     Y6, Y7, Y7
-	VPADDD       Y7, Y9, Y9
-	VMOVDQU      64(DI), Y6
-	VMOVDQU      96(DI), Y7
-	VMOVDQU      160(DI), Y8
-	VPSLLW       $0x04, Y8, Y11
-	VPAND        kq2Nibble<>+0(SB), Y6, Y10
-	VPAND        kq2Two<>+0(SB), Y11, Y11
+	VPMADDWD     Y10, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VMOVDQU      32(DI), Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        kq2Nibble<>+0(SB), Y9, Y9
+	VPAND        kq2Nibble<>+0(SB), Y10, Y10
+	VPSLLW       $0x02, Y7, Y11
+	VPAND        kq2Two4<>+0(SB), Y11, Y11
+	VPOR         Y11, Y9, Y9
+	VPSRLW       $0x02, Y7, Y7
+	VPAND        kq2Two4<>+0(SB), Y7, Y7
+	VPOR         Y7, Y10, Y10
+	VPMADDUBSW   32(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+32(SB), Y5, Y7
+	VPMADDWD     Y7, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPMADDUBSW   96(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+96(SB), Y5, Y7
+	VPMADDWD     Y7, Y10, Y10
+	VPADDD       Y10, Y8, Y8
+	VMOVDQU      160(DI), Y7
+	VMOVDQU      64(DI), Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        kq2Nibble<>+0(SB), Y9, Y9
+	VPAND        kq2Nibble<>+0(SB), Y10, Y10
+	VPSLLW       $0x04, Y7, Y11
+	VPAND        kq2Two4<>+0(SB), Y11, Y11
+	VPOR         Y11, Y9, Y9
+	VPAND        kq2Two4<>+0(SB), Y7, Y11
 	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   128(R10), Y10, Y10
+	VPMADDUBSW   128(R10), Y9, Y9
 	VPSHUFB      kq2Word<>+128(SB), Y5, Y11
-	VPMADDWD     Y11, Y10, Y10
-	VPADDD       Y10, Y9, Y9
-	VPSLLW       $0x02, Y8, Y11
-	VPAND        kq2Nibble<>+0(SB), Y7, Y10
-	VPAND        kq2Two<>+0(SB), Y11, Y11
-	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   160(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+160(SB), Y5, Y11
-	VPMADDWD     Y11, Y10, Y10
-	VPADDD       Y10, Y9, Y9
-	VPSRLW       $0x04, Y6, Y6
-	VPAND        kq2Nibble<>+0(SB), Y6, Y6
-	VPAND        kq2Two<>+0(SB), Y8, Y10
-	VPOR         Y10, Y6, Y6
-	VPMADDUBSW   192(R10), Y6, Y6
-	VPSHUFB      kq2Word<>+192(SB), Y5, Y10
-	VPMADDWD     Y10, Y6, Y6
-	VPADDD       Y6, Y9, Y9
-	VPSRLW       $0x02, Y8, Y6
-	VPSRLW       $0x04, Y7, Y7
-	VPAND        kq2Nibble<>+0(SB), Y7, Y7
-	VPAND        kq2Two<>+0(SB), Y6, Y6
-	VPOR         Y6, Y7, Y7
-	VPMADDUBSW   224(R10), Y7, Y7
+	VPMADDWD     Y11, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPMADDUBSW   192(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+192(SB), Y5, Y9
+	VPMADDWD     Y9, Y10, Y10
+	VPADDD       Y10, Y8, Y8
+	VMOVDQU      96(DI), Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        kq2Nibble<>+0(SB), Y9, Y9
+	VPAND        kq2Nibble<>+0(SB), Y10, Y10
+	VPSLLW       $0x02, Y7, Y11
+	VPAND        kq2Two4<>+0(SB), Y11, Y11
+	VPOR         Y11, Y9, Y9
+	VPSRLW       $0x02, Y7, Y7
+	VPAND        kq2Two4<>+0(SB), Y7, Y7
+	VPOR         Y7, Y10, Y10
+	VPMADDUBSW   160(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+160(SB), Y5, Y7
+	VPMADDWD     Y7, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPMADDUBSW   224(R10), Y10, Y10
 	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
-	VPMADDWD     Y5, Y7, Y7
-	VPADDD       Y7, Y9, Y9
-	VPMOVSXBW    192(DI), Y5
-	VPMADDWD     256(R10), Y5, Y5
-	VPSLLD       $0x05, Y5, Y5
-	VPSUBD       Y5, Y9, Y9
+	VPMADDWD     Y5, Y10, Y10
+	VPADDD       Y10, Y8, Y8
+	VPSLLD       $0x05, Y6, Y6
+	VPSUBD       Y6, Y8, Y8
 	VPBROADCASTW 208(DI), X5
 	VCVTPH2PS    X5, Y5
 	VBROADCASTSS X4, Y6
 	VMULPS       Y6, Y5, Y5
-	VCVTDQ2PS    Y9, Y9
-	VFMADD231PS  Y5, Y9, Y1
+	VCVTDQ2PS    Y8, Y8
+	VFMADD231PS  Y5, Y8, Y1
 	PREFETCHT0   2048(DI)
 	PREFETCHT0   2112(DI)
 	PREFETCHT0   2176(DI)
 	PREFETCHT0   2240(DI)
 	ADDQ         $0x000000d2, DI
 	VMOVDQU      192(R8), X5
+	VPMOVSXBW    X5, Y6
+	VPMADDWD     256(R10), Y6, Y6
 	VPSHUFB      kq2Pairs<>+0(SB), X5, X5
 	VPMOVSXBW    X5, Y5
-	VMOVDQU      (R8), Y6
-	VMOVDQU      32(R8), Y7
-	VMOVDQU      128(R8), Y8
-	VPSLLW       $0x04, Y8, Y10
-	VPAND        kq2Nibble<>+0(SB), Y6, Y9
-	VPAND        kq2Two<>+0(SB), Y10, Y10
+	VMOVDQU      128(R8), Y7
+	VMOVDQU      (R8), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        kq2Nibble<>+0(SB), Y8, Y8
+	VPAND        kq2Nibble<>+0(SB), Y9, Y9
+	VPSLLW       $0x04, Y7, Y10
+	VPAND        kq2Two4<>+0(SB), Y10, Y10
+	VPOR         Y10, Y8, Y8
+	VPAND        kq2Two4<>+0(SB), Y7, Y10
 	VPOR         Y10, Y9, Y9
-	VPMADDUBSW   (R10), Y9, Y9
+	VPMADDUBSW   (R10), Y8, Y8
 	VPSHUFB      kq2Word<>+0(SB), Y5, Y10
-	VPMADDWD     Y10, Y9, Y9
-	VPSLLW       $0x02, Y8, Y11
-	VPAND        kq2Nibble<>+0(SB), Y7, Y10
-	VPAND        kq2Two<>+0(SB), Y11, Y11
-	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   32(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+32(SB), Y5, Y11
-	VPMADDWD     Y11, Y10, Y10
-	VPADDD       Y10, Y9, Y9
-	VPSRLW       $0x04, Y6, Y6
-	VPAND        kq2Nibble<>+0(SB), Y6, Y6
-	VPAND        kq2Two<>+0(SB), Y8, Y10
-	VPOR         Y10, Y6, Y6
-	VPMADDUBSW   64(R10), Y6, Y6
+	VPMADDWD     Y10, Y8, Y8
+	VPMADDUBSW   64(R10), Y9, Y9
 	VPSHUFB      kq2Word<>+64(SB), Y5, Y10
-	VPMADDWD     Y10, Y6, Y6
-	VPADDD       Y6, Y9, Y9
-	VPSRLW       $0x02, Y8, Y6
-	VPSRLW       $0x04, Y7, Y7
-	VPAND        kq2Nibble<>+0(SB), Y7, Y7
-	VPAND        kq2Two<>+0(SB), Y6, Y6
-	VPOR         Y6, Y7, Y7
-	VPMADDUBSW   96(R10), Y7, Y7
-	VPSHUFB      kq2Word<>+96(SB), Y5, Y6
-	VPMADDWD     Y6, Y7, Y7
-	VPADDD       Y7, Y9, Y9
-	VMOVDQU      64(R8), Y6
-	VMOVDQU      96(R8), Y7
-	VMOVDQU      160(R8), Y8
-	VPSLLW       $0x04, Y8, Y11
-	VPAND        kq2Nibble<>+0(SB), Y6, Y10
-	VPAND        kq2Two<>+0(SB), Y11, Y11
+	VPMADDWD     Y10, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VMOVDQU      32(R8), Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        kq2Nibble<>+0(SB), Y9, Y9
+	VPAND        kq2Nibble<>+0(SB), Y10, Y10
+	VPSLLW       $0x02, Y7, Y11
+	VPAND        kq2Two4<>+0(SB), Y11, Y11
+	VPOR         Y11, Y9, Y9
+	VPSRLW       $0x02, Y7, Y7
+	VPAND        kq2Two4<>+0(SB), Y7, Y7
+	VPOR         Y7, Y10, Y10
+	VPMADDUBSW   32(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+32(SB), Y5, Y7
+	VPMADDWD     Y7, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPMADDUBSW   96(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+96(SB), Y5, Y7
+	VPMADDWD     Y7, Y10, Y10
+	VPADDD       Y10, Y8, Y8
+	VMOVDQU      160(R8), Y7
+	VMOVDQU      64(R8), Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        kq2Nibble<>+0(SB), Y9, Y9
+	VPAND        kq2Nibble<>+0(SB), Y10, Y10
+	VPSLLW       $0x04, Y7, Y11
+	VPAND        kq2Two4<>+0(SB), Y11, Y11
+	VPOR         Y11, Y9, Y9
+	VPAND        kq2Two4<>+0(SB), Y7, Y11
 	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   128(R10), Y10, Y10
+	VPMADDUBSW   128(R10), Y9, Y9
 	VPSHUFB      kq2Word<>+128(SB), Y5, Y11
-	VPMADDWD     Y11, Y10, Y10
-	VPADDD       Y10, Y9, Y9
-	VPSLLW       $0x02, Y8, Y11
-	VPAND        kq2Nibble<>+0(SB), Y7, Y10
-	VPAND        kq2Two<>+0(SB), Y11, Y11
-	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   160(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+160(SB), Y5, Y11
-	VPMADDWD     Y11, Y10, Y10
-	VPADDD       Y10, Y9, Y9
-	VPSRLW       $0x04, Y6, Y6
-	VPAND        kq2Nibble<>+0(SB), Y6, Y6
-	VPAND        kq2Two<>+0(SB), Y8, Y10
-	VPOR         Y10, Y6, Y6
-	VPMADDUBSW   192(R10), Y6, Y6
-	VPSHUFB      kq2Word<>+192(SB), Y5, Y10
-	VPMADDWD     Y10, Y6, Y6
-	VPADDD       Y6, Y9, Y9
-	VPSRLW       $0x02, Y8, Y6
-	VPSRLW       $0x04, Y7, Y7
-	VPAND        kq2Nibble<>+0(SB), Y7, Y7
-	VPAND        kq2Two<>+0(SB), Y6, Y6
-	VPOR         Y6, Y7, Y7
-	VPMADDUBSW   224(R10), Y7, Y7
+	VPMADDWD     Y11, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPMADDUBSW   192(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+192(SB), Y5, Y9
+	VPMADDWD     Y9, Y10, Y10
+	VPADDD       Y10, Y8, Y8
+	VMOVDQU      96(R8), Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        kq2Nibble<>+0(SB), Y9, Y9
+	VPAND        kq2Nibble<>+0(SB), Y10, Y10
+	VPSLLW       $0x02, Y7, Y11
+	VPAND        kq2Two4<>+0(SB), Y11, Y11
+	VPOR         Y11, Y9, Y9
+	VPSRLW       $0x02, Y7, Y7
+	VPAND        kq2Two4<>+0(SB), Y7, Y7
+	VPOR         Y7, Y10, Y10
+	VPMADDUBSW   160(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+160(SB), Y5, Y7
+	VPMADDWD     Y7, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPMADDUBSW   224(R10), Y10, Y10
 	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
-	VPMADDWD     Y5, Y7, Y7
-	VPADDD       Y7, Y9, Y9
-	VPMOVSXBW    192(R8), Y5
-	VPMADDWD     256(R10), Y5, Y5
-	VPSLLD       $0x05, Y5, Y5
-	VPSUBD       Y5, Y9, Y9
+	VPMADDWD     Y5, Y10, Y10
+	VPADDD       Y10, Y8, Y8
+	VPSLLD       $0x05, Y6, Y6
+	VPSUBD       Y6, Y8, Y8
 	VPBROADCASTW 208(R8), X5
 	VCVTPH2PS    X5, Y5
 	VBROADCASTSS X4, Y6
 	VMULPS       Y6, Y5, Y5
-	VCVTDQ2PS    Y9, Y9
-	VFMADD231PS  Y5, Y9, Y2
+	VCVTDQ2PS    Y8, Y8
+	VFMADD231PS  Y5, Y8, Y2
 	PREFETCHT0   2048(R8)
 	PREFETCHT0   2112(R8)
 	PREFETCHT0   2176(R8)
 	PREFETCHT0   2240(R8)
 	ADDQ         $0x000000d2, R8
 	VMOVDQU      192(R9), X5
+	VPMOVSXBW    X5, Y6
+	VPMADDWD     256(R10), Y6, Y6
 	VPSHUFB      kq2Pairs<>+0(SB), X5, X5
 	VPMOVSXBW    X5, Y5
-	VMOVDQU      (R9), Y6
-	VMOVDQU      32(R9), Y7
-	VMOVDQU      128(R9), Y8
-	VPSLLW       $0x04, Y8, Y10
-	VPAND        kq2Nibble<>+0(SB), Y6, Y9
-	VPAND        kq2Two<>+0(SB), Y10, Y10
+	VMOVDQU      128(R9), Y7
+	VMOVDQU      (R9), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        kq2Nibble<>+0(SB), Y8, Y8
+	VPAND        kq2Nibble<>+0(SB), Y9, Y9
+	VPSLLW       $0x04, Y7, Y10
+	VPAND        kq2Two4<>+0(SB), Y10, Y10
+	VPOR         Y10, Y8, Y8
+	VPAND        kq2Two4<>+0(SB), Y7, Y10
 	VPOR         Y10, Y9, Y9
-	VPMADDUBSW   (R10), Y9, Y9
+	VPMADDUBSW   (R10), Y8, Y8
 	VPSHUFB      kq2Word<>+0(SB), Y5, Y10
-	VPMADDWD     Y10, Y9, Y9
-	VPSLLW       $0x02, Y8, Y11
-	VPAND        kq2Nibble<>+0(SB), Y7, Y10
-	VPAND        kq2Two<>+0(SB), Y11, Y11
-	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   32(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+32(SB), Y5, Y11
-	VPMADDWD     Y11, Y10, Y10
-	VPADDD       Y10, Y9, Y9
-	VPSRLW       $0x04, Y6, Y6
-	VPAND        kq2Nibble<>+0(SB), Y6, Y6
-	VPAND        kq2Two<>+0(SB), Y8, Y10
-	VPOR         Y10, Y6, Y6
-	VPMADDUBSW   64(R10), Y6, Y6
+	VPMADDWD     Y10, Y8, Y8
+	VPMADDUBSW   64(R10), Y9, Y9
 	VPSHUFB      kq2Word<>+64(SB), Y5, Y10
-	VPMADDWD     Y10, Y6, Y6
-	VPADDD       Y6, Y9, Y9
-	VPSRLW       $0x02, Y8, Y6
-	VPSRLW       $0x04, Y7, Y7
-	VPAND        kq2Nibble<>+0(SB), Y7, Y7
-	VPAND        kq2Two<>+0(SB), Y6, Y6
-	VPOR         Y6, Y7, Y7
-	VPMADDUBSW   96(R10), Y7, Y7
-	VPSHUFB      kq2Word<>+96(SB), Y5, Y6
-	VPMADDWD     Y6, Y7, Y7
-	VPADDD       Y7, Y9, Y9
-	VMOVDQU      64(R9), Y6
-	VMOVDQU      96(R9), Y7
-	VMOVDQU      160(R9), Y8
-	VPSLLW       $0x04, Y8, Y11
-	VPAND        kq2Nibble<>+0(SB), Y6, Y10
-	VPAND        kq2Two<>+0(SB), Y11, Y11
+	VPMADDWD     Y10, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VMOVDQU      32(R9), Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        kq2Nibble<>+0(SB), Y9, Y9
+	VPAND        kq2Nibble<>+0(SB), Y10, Y10
+	VPSLLW       $0x02, Y7, Y11
+	VPAND        kq2Two4<>+0(SB), Y11, Y11
+	VPOR         Y11, Y9, Y9
+	VPSRLW       $0x02, Y7, Y7
+	VPAND        kq2Two4<>+0(SB), Y7, Y7
+	VPOR         Y7, Y10, Y10
+	VPMADDUBSW   32(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+32(SB), Y5, Y7
+	VPMADDWD     Y7, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPMADDUBSW   96(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+96(SB), Y5, Y7
+	VPMADDWD     Y7, Y10, Y10
+	VPADDD       Y10, Y8, Y8
+	VMOVDQU      160(R9), Y7
+	VMOVDQU      64(R9), Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        kq2Nibble<>+0(SB), Y9, Y9
+	VPAND        kq2Nibble<>+0(SB), Y10, Y10
+	VPSLLW       $0x04, Y7, Y11
+	VPAND        kq2Two4<>+0(SB), Y11, Y11
+	VPOR         Y11, Y9, Y9
+	VPAND        kq2Two4<>+0(SB), Y7, Y11
 	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   128(R10), Y10, Y10
+	VPMADDUBSW   128(R10), Y9, Y9
 	VPSHUFB      kq2Word<>+128(SB), Y5, Y11
-	VPMADDWD     Y11, Y10, Y10
-	VPADDD       Y10, Y9, Y9
-	VPSLLW       $0x02, Y8, Y11
-	VPAND        kq2Nibble<>+0(SB), Y7, Y10
-	VPAND        kq2Two<>+0(SB), Y11, Y11
-	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   160(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+160(SB), Y5, Y11
-	VPMADDWD     Y11, Y10, Y10
-	VPADDD       Y10, Y9, Y9
-	VPSRLW       $0x04, Y6, Y6
-	VPAND        kq2Nibble<>+0(SB), Y6, Y6
-	VPAND        kq2Two<>+0(SB), Y8, Y10
-	VPOR         Y10, Y6, Y6
-	VPMADDUBSW   192(R10), Y6, Y6
-	VPSHUFB      kq2Word<>+192(SB), Y5, Y10
-	VPMADDWD     Y10, Y6, Y6
-	VPADDD       Y6, Y9, Y9
-	VPSRLW       $0x02, Y8, Y6
-	VPSRLW       $0x04, Y7, Y7
-	VPAND        kq2Nibble<>+0(SB), Y7, Y7
-	VPAND        kq2Two<>+0(SB), Y6, Y6
-	VPOR         Y6, Y7, Y7
-	VPMADDUBSW   224(R10), Y7, Y7
+	VPMADDWD     Y11, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPMADDUBSW   192(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+192(SB), Y5, Y9
+	VPMADDWD     Y9, Y10, Y10
+	VPADDD       Y10, Y8, Y8
+	VMOVDQU      96(R9), Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        kq2Nibble<>+0(SB), Y9, Y9
+	VPAND        kq2Nibble<>+0(SB), Y10, Y10
+	VPSLLW       $0x02, Y7, Y11
+	VPAND        kq2Two4<>+0(SB), Y11, Y11
+	VPOR         Y11, Y9, Y9
+	VPSRLW       $0x02, Y7, Y7
+	VPAND        kq2Two4<>+0(SB), Y7, Y7
+	VPOR         Y7, Y10, Y10
+	VPMADDUBSW   160(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+160(SB), Y5, Y7
+	VPMADDWD     Y7, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPMADDUBSW   224(R10), Y10, Y10
 	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
-	VPMADDWD     Y5, Y7, Y7
-	VPADDD       Y7, Y9, Y9
-	VPMOVSXBW    192(R9), Y5
-	VPMADDWD     256(R10), Y5, Y5
-	VPSLLD       $0x05, Y5, Y5
-	VPSUBD       Y5, Y9, Y9
+	VPMADDWD     Y5, Y10, Y10
+	VPADDD       Y10, Y8, Y8
+	VPSLLD       $0x05, Y6, Y6
+	VPSUBD       Y6, Y8, Y8
 	VPBROADCASTW 208(R9), X5
 	VCVTPH2PS    X5, Y5
 	VBROADCASTSS X4, Y4
 	VMULPS       Y4, Y5, Y5
-	VCVTDQ2PS    Y9, Y9
-	VFMADD231PS  Y5, Y9, Y3
+	VCVTDQ2PS    Y8, Y8
+	VFMADD231PS  Y5, Y8, Y3
 	PREFETCHT0   2048(R9)
 	PREFETCHT0   2112(R9)
 	PREFETCHT0   2176(R9)
@@ -1077,5 +2705,642 @@ loop0:
 	ADDQ         $0x04, AX
 	DECQ         rows+32(FP)
 	JNZ          row
+	VZEROUPPER
+	RET
+
+// func iq4xsAVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
+TEXT ·iq4xsAVX2x1(SB), NOSPLIT, $0-48
+	MOVQ out+0(FP), AX
+	MOVQ w+8(FP), CX
+	MOVQ act+16(FP), DX
+
+row:
+	VPXOR Y0, Y0, Y0
+	MOVQ  DX, BX
+	MOVQ  blocks+24(FP), SI
+
+loop0:
+	VBROADCASTSS   304(BX), X1
+	VPBROADCASTD   4(CX), X2
+	VPMOVZXBW      X2, X2
+	VPSLLW         $0x04, X2, X3
+	VPOR           X3, X2, X2
+	VPAND          kq2Nibble<>+0(SB), X2, X2
+	VPMOVZXBW      X2, X2
+	VPBROADCASTW   2(CX), X3
+	VPMULLW        kq2Top2<>+0(SB), X3, X3
+	VPSRLW         $0x0a, X3, X3
+	VPAND          kq2Words<>+0(SB), X3, X3
+	VPOR           X3, X2, X2
+	VPSUBW         kq2Words<>+16(SB), X2, X2
+	VINSERTI128    $0x01, X2, Y2, Y3
+	VMOVDQU        kq2Values<>+0(SB), Y4
+	VBROADCASTI128 8(CX), Y5
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y5, Y5
+	VPAND          kq2Nibble<>+0(SB), Y5, Y5
+	VPSHUFB        Y5, Y4, Y5
+	VMOVDQU        (BX), Y6
+	VPSIGNB        Y5, Y6, Y6
+	VPABSB         Y5, Y5
+	VPMADDUBSW     Y6, Y5, Y5
+	VPSHUFB        kq2Word<>+0(SB), Y3, Y6
+	VPMADDWD       Y6, Y5, Y5
+	VBROADCASTI128 24(CX), Y6
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y6, Y6
+	VPAND          kq2Nibble<>+0(SB), Y6, Y6
+	VPSHUFB        Y6, Y4, Y6
+	VMOVDQU        32(BX), Y7
+	VPSIGNB        Y6, Y7, Y7
+	VPABSB         Y6, Y6
+	VPMADDUBSW     Y7, Y6, Y6
+	VPSHUFB        kq2Word<>+32(SB), Y3, Y7
+	VPMADDWD       Y7, Y6, Y6
+	VPADDD         Y6, Y5, Y5
+	VBROADCASTI128 40(CX), Y6
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y6, Y6
+	VPAND          kq2Nibble<>+0(SB), Y6, Y6
+	VPSHUFB        Y6, Y4, Y6
+	VMOVDQU        64(BX), Y7
+	VPSIGNB        Y6, Y7, Y7
+	VPABSB         Y6, Y6
+	VPMADDUBSW     Y7, Y6, Y6
+	VPSHUFB        kq2Word<>+64(SB), Y3, Y7
+	VPMADDWD       Y7, Y6, Y6
+	VPADDD         Y6, Y5, Y5
+	VBROADCASTI128 56(CX), Y6
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y6, Y6
+	VPAND          kq2Nibble<>+0(SB), Y6, Y6
+	VPSHUFB        Y6, Y4, Y6
+	VMOVDQU        96(BX), Y7
+	VPSIGNB        Y6, Y7, Y7
+	VPABSB         Y6, Y6
+	VPMADDUBSW     Y7, Y6, Y6
+	VPSHUFB        kq2Word<>+96(SB), Y3, Y7
+	VPMADDWD       Y7, Y6, Y6
+	VPADDD         Y6, Y5, Y5
+	VBROADCASTI128 72(CX), Y6
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y6, Y6
+	VPAND          kq2Nibble<>+0(SB), Y6, Y6
+	VPSHUFB        Y6, Y4, Y6
+	VMOVDQU        128(BX), Y7
+	VPSIGNB        Y6, Y7, Y7
+	VPABSB         Y6, Y6
+	VPMADDUBSW     Y7, Y6, Y6
+	VPSHUFB        kq2Word<>+128(SB), Y3, Y7
+	VPMADDWD       Y7, Y6, Y6
+	VPADDD         Y6, Y5, Y5
+	VBROADCASTI128 88(CX), Y6
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y6, Y6
+	VPAND          kq2Nibble<>+0(SB), Y6, Y6
+	VPSHUFB        Y6, Y4, Y6
+	VMOVDQU        160(BX), Y7
+	VPSIGNB        Y6, Y7, Y7
+	VPABSB         Y6, Y6
+	VPMADDUBSW     Y7, Y6, Y6
+	VPSHUFB        kq2Word<>+160(SB), Y3, Y7
+	VPMADDWD       Y7, Y6, Y6
+	VPADDD         Y6, Y5, Y5
+	VBROADCASTI128 104(CX), Y6
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y6, Y6
+	VPAND          kq2Nibble<>+0(SB), Y6, Y6
+	VPSHUFB        Y6, Y4, Y6
+	VMOVDQU        192(BX), Y7
+	VPSIGNB        Y6, Y7, Y7
+	VPABSB         Y6, Y6
+	VPMADDUBSW     Y7, Y6, Y6
+	VPSHUFB        kq2Word<>+192(SB), Y3, Y7
+	VPMADDWD       Y7, Y6, Y6
+	VPADDD         Y6, Y5, Y5
+	VBROADCASTI128 120(CX), Y6
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y6, Y6
+	VPAND          kq2Nibble<>+0(SB), Y6, Y6
+	VPSHUFB        Y6, Y4, Y6
+	VMOVDQU        224(BX), Y4
+	VPSIGNB        Y6, Y4, Y4
+	VPABSB         Y6, Y6
+	VPMADDUBSW     Y4, Y6, Y6
+	VPSHUFB        kq2Word<>+224(SB), Y3, Y3
+	VPMADDWD       Y3, Y6, Y6
+	VPADDD         Y6, Y5, Y5
+	VPBROADCASTW   (CX), X3
+	VCVTPH2PS      X3, Y3
+	VBROADCASTSS   X1, Y1
+	VMULPS         Y1, Y3, Y3
+	VCVTDQ2PS      Y5, Y5
+	VFMADD231PS    Y3, Y5, Y0
+	PREFETCHT0     2048(CX)
+	PREFETCHT0     2112(CX)
+	PREFETCHT0     2176(CX)
+	ADDQ           $0x00000088, CX
+	ADDQ           $0x00000140, BX
+	DECQ           SI
+	JNZ            loop0
+	VSHUFPS        $0x88, Y0, Y0, Y1
+	VSHUFPS        $0xdd, Y0, Y0, Y0
+	VADDPS         Y0, Y1, Y1
+	VSHUFPS        $0x88, Y1, Y1, Y0
+	VSHUFPS        $0xdd, Y1, Y1, Y1
+	VADDPS         Y1, Y0, Y0
+	VEXTRACTF128   $0x01, Y0, X1
+	VADDPS         X1, X0, X1
+	VMOVSS         X1, (AX)
+	ADDQ           $0x04, AX
+	DECQ           rows+32(FP)
+	JNZ            row
+	VZEROUPPER
+	RET
+
+// func iq4xsAVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// Requires: AVX, AVX2, F16C, FMA3, MMX+
+TEXT ·iq4xsAVX2x4(SB), NOSPLIT, $0-48
+	MOVQ   out+0(FP), AX
+	MOVQ   w+8(FP), CX
+	MOVQ   act+16(FP), DX
+	MOVQ   blocks+24(FP), BX
+	IMUL3Q $0x00000088, BX, BX
+	MOVQ   step+40(FP), SI
+	IMULQ  SI, BX
+	LEAQ   (CX)(BX*1), DI
+	LEAQ   (DI)(BX*1), R8
+	LEAQ   (R8)(BX*1), R9
+	SHLQ   $0x02, SI
+	LEAQ   (SI)(SI*2), BX
+
+row:
+	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
+	VPXOR Y2, Y2, Y2
+	VPXOR Y3, Y3, Y3
+	MOVQ  DX, R10
+	MOVQ  blocks+24(FP), R11
+
+loop0:
+	VBROADCASTSS   304(R10), X4
+	VPBROADCASTD   4(CX), X5
+	VPMOVZXBW      X5, X5
+	VPSLLW         $0x04, X5, X6
+	VPOR           X6, X5, X5
+	VPAND          kq2Nibble<>+0(SB), X5, X5
+	VPMOVZXBW      X5, X5
+	VPBROADCASTW   2(CX), X6
+	VPMULLW        kq2Top2<>+0(SB), X6, X6
+	VPSRLW         $0x0a, X6, X6
+	VPAND          kq2Words<>+0(SB), X6, X6
+	VPOR           X6, X5, X5
+	VPSUBW         kq2Words<>+16(SB), X5, X5
+	VINSERTI128    $0x01, X5, Y5, Y6
+	VMOVDQU        kq2Values<>+0(SB), Y7
+	VBROADCASTI128 8(CX), Y8
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y8, Y8
+	VPAND          kq2Nibble<>+0(SB), Y8, Y8
+	VPSHUFB        Y8, Y7, Y8
+	VMOVDQU        (R10), Y9
+	VPSIGNB        Y8, Y9, Y9
+	VPABSB         Y8, Y8
+	VPMADDUBSW     Y9, Y8, Y8
+	VPSHUFB        kq2Word<>+0(SB), Y6, Y9
+	VPMADDWD       Y9, Y8, Y8
+	VBROADCASTI128 24(CX), Y9
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
+	VPAND          kq2Nibble<>+0(SB), Y9, Y9
+	VPSHUFB        Y9, Y7, Y9
+	VMOVDQU        32(R10), Y10
+	VPSIGNB        Y9, Y10, Y10
+	VPABSB         Y9, Y9
+	VPMADDUBSW     Y10, Y9, Y9
+	VPSHUFB        kq2Word<>+32(SB), Y6, Y10
+	VPMADDWD       Y10, Y9, Y9
+	VPADDD         Y9, Y8, Y8
+	VBROADCASTI128 40(CX), Y9
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
+	VPAND          kq2Nibble<>+0(SB), Y9, Y9
+	VPSHUFB        Y9, Y7, Y9
+	VMOVDQU        64(R10), Y10
+	VPSIGNB        Y9, Y10, Y10
+	VPABSB         Y9, Y9
+	VPMADDUBSW     Y10, Y9, Y9
+	VPSHUFB        kq2Word<>+64(SB), Y6, Y10
+	VPMADDWD       Y10, Y9, Y9
+	VPADDD         Y9, Y8, Y8
+	VBROADCASTI128 56(CX), Y9
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
+	VPAND          kq2Nibble<>+0(SB), Y9, Y9
+	VPSHUFB        Y9, Y7, Y9
+	VMOVDQU        96(R10), Y10
+	VPSIGNB        Y9, Y10, Y10
+	VPABSB         Y9, Y9
+	VPMADDUBSW     Y10, Y9, Y9
+	VPSHUFB        kq2Word<>+96(SB), Y6, Y10
+	VPMADDWD       Y10, Y9, Y9
+	VPADDD         Y9, Y8, Y8
+	VBROADCASTI128 72(CX), Y9
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
+	VPAND          kq2Nibble<>+0(SB), Y9, Y9
+	VPSHUFB        Y9, Y7, Y9
+	VMOVDQU        128(R10), Y10
+	VPSIGNB        Y9, Y10, Y10
+	VPABSB         Y9, Y9
+	VPMADDUBSW     Y10, Y9, Y9
+	VPSHUFB        kq2Word<>+128(SB), Y6, Y10
+	VPMADDWD       Y10, Y9, Y9
+	VPADDD         Y9, Y8, Y8
+	VBROADCASTI128 88(CX), Y9
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
+	VPAND          kq2Nibble<>+0(SB), Y9, Y9
+	VPSHUFB        Y9, Y7, Y9
+	VMOVDQU        160(R10), Y10
+	VPSIGNB        Y9, Y10, Y10
+	VPABSB         Y9, Y9
+	VPMADDUBSW     Y10, Y9, Y9
+	VPSHUFB        kq2Word<>+160(SB), Y6, Y10
+	VPMADDWD       Y10, Y9, Y9
+	VPADDD         Y9, Y8, Y8
+	VBROADCASTI128 104(CX), Y9
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
+	VPAND          kq2Nibble<>+0(SB), Y9, Y9
+	VPSHUFB        Y9, Y7, Y9
+	VMOVDQU        192(R10), Y10
+	VPSIGNB        Y9, Y10, Y10
+	VPABSB         Y9, Y9
+	VPMADDUBSW     Y10, Y9, Y9
+	VPSHUFB        kq2Word<>+192(SB), Y6, Y10
+	VPMADDWD       Y10, Y9, Y9
+	VPADDD         Y9, Y8, Y8
+	VBROADCASTI128 120(CX), Y9
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
+	VPAND          kq2Nibble<>+0(SB), Y9, Y9
+	VPSHUFB        Y9, Y7, Y9
+	VMOVDQU        224(R10), Y7
+	VPSIGNB        Y9, Y7, Y7
+	VPABSB         Y9, Y9
+	VPMADDUBSW     Y7, Y9, Y9
+	VPSHUFB        kq2Word<>+224(SB), Y6, Y6
+	VPMADDWD       Y6, Y9, Y9
+	VPADDD         Y9, Y8, Y8
+	VPBROADCASTW   (CX), X6
+	VCVTPH2PS      X6, Y6
+	VBROADCASTSS   X4, Y7
+	VMULPS         Y7, Y6, Y6
+	VCVTDQ2PS      Y8, Y8
+	VFMADD231PS    Y6, Y8, Y0
+	PREFETCHT0     2048(CX)
+	PREFETCHT0     2112(CX)
+	PREFETCHT0     2176(CX)
+	ADDQ           $0x00000088, CX
+	VPBROADCASTD   4(DI), X5
+	VPMOVZXBW      X5, X5
+	VPSLLW         $0x04, X5, X6
+	VPOR           X6, X5, X5
+	VPAND          kq2Nibble<>+0(SB), X5, X5
+	VPMOVZXBW      X5, X5
+	VPBROADCASTW   2(DI), X6
+	VPMULLW        kq2Top2<>+0(SB), X6, X6
+	VPSRLW         $0x0a, X6, X6
+	VPAND          kq2Words<>+0(SB), X6, X6
+	VPOR           X6, X5, X5
+	VPSUBW         kq2Words<>+16(SB), X5, X5
+	VINSERTI128    $0x01, X5, Y5, Y6
+	VMOVDQU        kq2Values<>+0(SB), Y7
+	VBROADCASTI128 8(DI), Y8
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y8, Y8
+	VPAND          kq2Nibble<>+0(SB), Y8, Y8
+	VPSHUFB        Y8, Y7, Y8
+	VMOVDQU        (R10), Y9
+	VPSIGNB        Y8, Y9, Y9
+	VPABSB         Y8, Y8
+	VPMADDUBSW     Y9, Y8, Y8
+	VPSHUFB        kq2Word<>+0(SB), Y6, Y9
+	VPMADDWD       Y9, Y8, Y8
+	VBROADCASTI128 24(DI), Y9
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
+	VPAND          kq2Nibble<>+0(SB), Y9, Y9
+	VPSHUFB        Y9, Y7, Y9
+	VMOVDQU        32(R10), Y10
+	VPSIGNB        Y9, Y10, Y10
+	VPABSB         Y9, Y9
+	VPMADDUBSW     Y10, Y9, Y9
+	VPSHUFB        kq2Word<>+32(SB), Y6, Y10
+	VPMADDWD       Y10, Y9, Y9
+	VPADDD         Y9, Y8, Y8
+	VBROADCASTI128 40(DI), Y9
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
+	VPAND          kq2Nibble<>+0(SB), Y9, Y9
+	VPSHUFB        Y9, Y7, Y9
+	VMOVDQU        64(R10), Y10
+	VPSIGNB        Y9, Y10, Y10
+	VPABSB         Y9, Y9
+	VPMADDUBSW     Y10, Y9, Y9
+	VPSHUFB        kq2Word<>+64(SB), Y6, Y10
+	VPMADDWD       Y10, Y9, Y9
+	VPADDD         Y9, Y8, Y8
+	VBROADCASTI128 56(DI), Y9
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
+	VPAND          kq2Nibble<>+0(SB), Y9, Y9
+	VPSHUFB        Y9, Y7, Y9
+	VMOVDQU        96(R10), Y10
+	VPSIGNB        Y9, Y10, Y10
+	VPABSB         Y9, Y9
+	VPMADDUBSW     Y10, Y9, Y9
+	VPSHUFB        kq2Word<>+96(SB), Y6, Y10
+	VPMADDWD       Y10, Y9, Y9
+	VPADDD         Y9, Y8, Y8
+	VBROADCASTI128 72(DI), Y9
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
+	VPAND          kq2Nibble<>+0(SB), Y9, Y9
+	VPSHUFB        Y9, Y7, Y9
+	VMOVDQU        128(R10), Y10
+	VPSIGNB        Y9, Y10, Y10
+	VPABSB         Y9, Y9
+	VPMADDUBSW     Y10, Y9, Y9
+	VPSHUFB        kq2Word<>+128(SB), Y6, Y10
+	VPMADDWD       Y10, Y9, Y9
+	VPADDD         Y9, Y8, Y8
+	VBROADCASTI128 88(DI), Y9
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
+	VPAND          kq2Nibble<>+0(SB), Y9, Y9
+	VPSHUFB        Y9, Y7, Y9
+	VMOVDQU        160(R10), Y10
+	VPSIGNB        Y9, Y10, Y10
+	VPABSB         Y9, Y9
+	VPMADDUBSW     Y10, Y9, Y9
+	VPSHUFB        kq2Word<>+160(SB), Y6, Y10
+	VPMADDWD       Y10, Y9, Y9
+	VPADDD         Y9, Y8, Y8
+	VBROADCASTI128 104(DI), Y9
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
+	VPAND          kq2Nibble<>+0(SB), Y9, Y9
+	VPSHUFB        Y9, Y7, Y9
+	VMOVDQU        192(R10), Y10
+	VPSIGNB        Y9, Y10, Y10
+	VPABSB         Y9, Y9
+	VPMADDUBSW     Y10, Y9, Y9
+	VPSHUFB        kq2Word<>+192(SB), Y6, Y10
+	VPMADDWD       Y10, Y9, Y9
+	VPADDD         Y9, Y8, Y8
+	VBROADCASTI128 120(DI), Y9
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
+	VPAND          kq2Nibble<>+0(SB), Y9, Y9
+	VPSHUFB        Y9, Y7, Y9
+	VMOVDQU        224(R10), Y7
+	VPSIGNB        Y9, Y7, Y7
+	VPABSB         Y9, Y9
+	VPMADDUBSW     Y7, Y9, Y9
+	VPSHUFB        kq2Word<>+224(SB), Y6, Y6
+	VPMADDWD       Y6, Y9, Y9
+	VPADDD         Y9, Y8, Y8
+	VPBROADCASTW   (DI), X6
+	VCVTPH2PS      X6, Y6
+	VBROADCASTSS   X4, Y7
+	VMULPS         Y7, Y6, Y6
+	VCVTDQ2PS      Y8, Y8
+	VFMADD231PS    Y6, Y8, Y1
+	PREFETCHT0     2048(DI)
+	PREFETCHT0     2112(DI)
+	PREFETCHT0     2176(DI)
+	ADDQ           $0x00000088, DI
+	VPBROADCASTD   4(R8), X5
+	VPMOVZXBW      X5, X5
+	VPSLLW         $0x04, X5, X6
+	VPOR           X6, X5, X5
+	VPAND          kq2Nibble<>+0(SB), X5, X5
+	VPMOVZXBW      X5, X5
+	VPBROADCASTW   2(R8), X6
+	VPMULLW        kq2Top2<>+0(SB), X6, X6
+	VPSRLW         $0x0a, X6, X6
+	VPAND          kq2Words<>+0(SB), X6, X6
+	VPOR           X6, X5, X5
+	VPSUBW         kq2Words<>+16(SB), X5, X5
+	VINSERTI128    $0x01, X5, Y5, Y6
+	VMOVDQU        kq2Values<>+0(SB), Y7
+	VBROADCASTI128 8(R8), Y8
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y8, Y8
+	VPAND          kq2Nibble<>+0(SB), Y8, Y8
+	VPSHUFB        Y8, Y7, Y8
+	VMOVDQU        (R10), Y9
+	VPSIGNB        Y8, Y9, Y9
+	VPABSB         Y8, Y8
+	VPMADDUBSW     Y9, Y8, Y8
+	VPSHUFB        kq2Word<>+0(SB), Y6, Y9
+	VPMADDWD       Y9, Y8, Y8
+	VBROADCASTI128 24(R8), Y9
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
+	VPAND          kq2Nibble<>+0(SB), Y9, Y9
+	VPSHUFB        Y9, Y7, Y9
+	VMOVDQU        32(R10), Y10
+	VPSIGNB        Y9, Y10, Y10
+	VPABSB         Y9, Y9
+	VPMADDUBSW     Y10, Y9, Y9
+	VPSHUFB        kq2Word<>+32(SB), Y6, Y10
+	VPMADDWD       Y10, Y9, Y9
+	VPADDD         Y9, Y8, Y8
+	VBROADCASTI128 40(R8), Y9
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
+	VPAND          kq2Nibble<>+0(SB), Y9, Y9
+	VPSHUFB        Y9, Y7, Y9
+	VMOVDQU        64(R10), Y10
+	VPSIGNB        Y9, Y10, Y10
+	VPABSB         Y9, Y9
+	VPMADDUBSW     Y10, Y9, Y9
+	VPSHUFB        kq2Word<>+64(SB), Y6, Y10
+	VPMADDWD       Y10, Y9, Y9
+	VPADDD         Y9, Y8, Y8
+	VBROADCASTI128 56(R8), Y9
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
+	VPAND          kq2Nibble<>+0(SB), Y9, Y9
+	VPSHUFB        Y9, Y7, Y9
+	VMOVDQU        96(R10), Y10
+	VPSIGNB        Y9, Y10, Y10
+	VPABSB         Y9, Y9
+	VPMADDUBSW     Y10, Y9, Y9
+	VPSHUFB        kq2Word<>+96(SB), Y6, Y10
+	VPMADDWD       Y10, Y9, Y9
+	VPADDD         Y9, Y8, Y8
+	VBROADCASTI128 72(R8), Y9
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
+	VPAND          kq2Nibble<>+0(SB), Y9, Y9
+	VPSHUFB        Y9, Y7, Y9
+	VMOVDQU        128(R10), Y10
+	VPSIGNB        Y9, Y10, Y10
+	VPABSB         Y9, Y9
+	VPMADDUBSW     Y10, Y9, Y9
+	VPSHUFB        kq2Word<>+128(SB), Y6, Y10
+	VPMADDWD       Y10, Y9, Y9
+	VPADDD         Y9, Y8, Y8
+	VBROADCASTI128 88(R8), Y9
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
+	VPAND          kq2Nibble<>+0(SB), Y9, Y9
+	VPSHUFB        Y9, Y7, Y9
+	VMOVDQU        160(R10), Y10
+	VPSIGNB        Y9, Y10, Y10
+	VPABSB         Y9, Y9
+	VPMADDUBSW     Y10, Y9, Y9
+	VPSHUFB        kq2Word<>+160(SB), Y6, Y10
+	VPMADDWD       Y10, Y9, Y9
+	VPADDD         Y9, Y8, Y8
+	VBROADCASTI128 104(R8), Y9
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
+	VPAND          kq2Nibble<>+0(SB), Y9, Y9
+	VPSHUFB        Y9, Y7, Y9
+	VMOVDQU        192(R10), Y10
+	VPSIGNB        Y9, Y10, Y10
+	VPABSB         Y9, Y9
+	VPMADDUBSW     Y10, Y9, Y9
+	VPSHUFB        kq2Word<>+192(SB), Y6, Y10
+	VPMADDWD       Y10, Y9, Y9
+	VPADDD         Y9, Y8, Y8
+	VBROADCASTI128 120(R8), Y9
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
+	VPAND          kq2Nibble<>+0(SB), Y9, Y9
+	VPSHUFB        Y9, Y7, Y9
+	VMOVDQU        224(R10), Y7
+	VPSIGNB        Y9, Y7, Y7
+	VPABSB         Y9, Y9
+	VPMADDUBSW     Y7, Y9, Y9
+	VPSHUFB        kq2Word<>+224(SB), Y6, Y6
+	VPMADDWD       Y6, Y9, Y9
+	VPADDD         Y9, Y8, Y8
+	VPBROADCASTW   (R8), X6
+	VCVTPH2PS      X6, Y6
+	VBROADCASTSS   X4, Y7
+	VMULPS         Y7, Y6, Y6
+	VCVTDQ2PS      Y8, Y8
+	VFMADD231PS    Y6, Y8, Y2
+	PREFETCHT0     2048(R8)
+	PREFETCHT0     2112(R8)
+	PREFETCHT0     2176(R8)
+	ADDQ           $0x00000088, R8
+	VPBROADCASTD   4(R9), X5
+	VPMOVZXBW      X5, X5
+	VPSLLW         $0x04, X5, X6
+	VPOR           X6, X5, X5
+	VPAND          kq2Nibble<>+0(SB), X5, X5
+	VPMOVZXBW      X5, X5
+	VPBROADCASTW   2(R9), X6
+	VPMULLW        kq2Top2<>+0(SB), X6, X6
+	VPSRLW         $0x0a, X6, X6
+	VPAND          kq2Words<>+0(SB), X6, X6
+	VPOR           X6, X5, X5
+	VPSUBW         kq2Words<>+16(SB), X5, X5
+	VINSERTI128    $0x01, X5, Y5, Y6
+	VMOVDQU        kq2Values<>+0(SB), Y7
+	VBROADCASTI128 8(R9), Y8
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y8, Y8
+	VPAND          kq2Nibble<>+0(SB), Y8, Y8
+	VPSHUFB        Y8, Y7, Y8
+	VMOVDQU        (R10), Y9
+	VPSIGNB        Y8, Y9, Y9
+	VPABSB         Y8, Y8
+	VPMADDUBSW     Y9, Y8, Y8
+	VPSHUFB        kq2Word<>+0(SB), Y6, Y9
+	VPMADDWD       Y9, Y8, Y8
+	VBROADCASTI128 24(R9), Y9
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
+	VPAND          kq2Nibble<>+0(SB), Y9, Y9
+	VPSHUFB        Y9, Y7, Y9
+	VMOVDQU        32(R10), Y10
+	VPSIGNB        Y9, Y10, Y10
+	VPABSB         Y9, Y9
+	VPMADDUBSW     Y10, Y9, Y9
+	VPSHUFB        kq2Word<>+32(SB), Y6, Y10
+	VPMADDWD       Y10, Y9, Y9
+	VPADDD         Y9, Y8, Y8
+	VBROADCASTI128 40(R9), Y9
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
+	VPAND          kq2Nibble<>+0(SB), Y9, Y9
+	VPSHUFB        Y9, Y7, Y9
+	VMOVDQU        64(R10), Y10
+	VPSIGNB        Y9, Y10, Y10
+	VPABSB         Y9, Y9
+	VPMADDUBSW     Y10, Y9, Y9
+	VPSHUFB        kq2Word<>+64(SB), Y6, Y10
+	VPMADDWD       Y10, Y9, Y9
+	VPADDD         Y9, Y8, Y8
+	VBROADCASTI128 56(R9), Y9
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
+	VPAND          kq2Nibble<>+0(SB), Y9, Y9
+	VPSHUFB        Y9, Y7, Y9
+	VMOVDQU        96(R10), Y10
+	VPSIGNB        Y9, Y10, Y10
+	VPABSB         Y9, Y9
+	VPMADDUBSW     Y10, Y9, Y9
+	VPSHUFB        kq2Word<>+96(SB), Y6, Y10
+	VPMADDWD       Y10, Y9, Y9
+	VPADDD         Y9, Y8, Y8
+	VBROADCASTI128 72(R9), Y9
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
+	VPAND          kq2Nibble<>+0(SB), Y9, Y9
+	VPSHUFB        Y9, Y7, Y9
+	VMOVDQU        128(R10), Y10
+	VPSIGNB        Y9, Y10, Y10
+	VPABSB         Y9, Y9
+	VPMADDUBSW     Y10, Y9, Y9
+	VPSHUFB        kq2Word<>+128(SB), Y6, Y10
+	VPMADDWD       Y10, Y9, Y9
+	VPADDD         Y9, Y8, Y8
+	VBROADCASTI128 88(R9), Y9
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
+	VPAND          kq2Nibble<>+0(SB), Y9, Y9
+	VPSHUFB        Y9, Y7, Y9
+	VMOVDQU        160(R10), Y10
+	VPSIGNB        Y9, Y10, Y10
+	VPABSB         Y9, Y9
+	VPMADDUBSW     Y10, Y9, Y9
+	VPSHUFB        kq2Word<>+160(SB), Y6, Y10
+	VPMADDWD       Y10, Y9, Y9
+	VPADDD         Y9, Y8, Y8
+	VBROADCASTI128 104(R9), Y9
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
+	VPAND          kq2Nibble<>+0(SB), Y9, Y9
+	VPSHUFB        Y9, Y7, Y9
+	VMOVDQU        192(R10), Y10
+	VPSIGNB        Y9, Y10, Y10
+	VPABSB         Y9, Y9
+	VPMADDUBSW     Y10, Y9, Y9
+	VPSHUFB        kq2Word<>+192(SB), Y6, Y10
+	VPMADDWD       Y10, Y9, Y9
+	VPADDD         Y9, Y8, Y8
+	VBROADCASTI128 120(R9), Y9
+	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
+	VPAND          kq2Nibble<>+0(SB), Y9, Y9
+	VPSHUFB        Y9, Y7, Y9
+	VMOVDQU        224(R10), Y7
+	VPSIGNB        Y9, Y7, Y7
+	VPABSB         Y9, Y9
+	VPMADDUBSW     Y7, Y9, Y9
+	VPSHUFB        kq2Word<>+224(SB), Y6, Y6
+	VPMADDWD       Y6, Y9, Y9
+	VPADDD         Y9, Y8, Y8
+	VPBROADCASTW   (R9), X6
+	VCVTPH2PS      X6, Y6
+	VBROADCASTSS   X4, Y4
+	VMULPS         Y4, Y6, Y6
+	VCVTDQ2PS      Y8, Y8
+	VFMADD231PS    Y6, Y8, Y3
+	PREFETCHT0     2048(R9)
+	PREFETCHT0     2112(R9)
+	PREFETCHT0     2176(R9)
+	ADDQ           $0x00000088, R9
+	ADDQ           $0x00000140, R10
+	DECQ           R11
+	JNZ            loop0
+	VSHUFPS        $0x88, Y1, Y0, Y4
+	VSHUFPS        $0xdd, Y1, Y0, Y0
+	VADDPS         Y0, Y4, Y4
+	VSHUFPS        $0x88, Y3, Y2, Y0
+	VSHUFPS        $0xdd, Y3, Y2, Y1
+	VADDPS         Y1, Y0, Y0
+	VSHUFPS        $0x88, Y0, Y4, Y1
+	VSHUFPS        $0xdd, Y0, Y4, Y0
+	VADDPS         Y0, Y1, Y1
+	VEXTRACTF128   $0x01, Y1, X0
+	VADDPS         X0, X1, X0
+	VMOVSS         X0, (AX)
+	VEXTRACTPS     $0x01, X0, (AX)(SI*1)
+	VEXTRACTPS     $0x02, X0, (AX)(SI*2)
+	VEXTRACTPS     $0x03, X0, (AX)(BX*1)
+	ADDQ           $0x04, AX
+	DECQ           rows+32(FP)
+	JNZ            row
 	VZEROUPPER
 	RET

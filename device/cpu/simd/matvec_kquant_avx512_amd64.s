@@ -338,7 +338,7 @@ GLOBL kq5Rotate3<>(SB), RODATA|NOPTR, $64
 
 // func q4kAVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, AVX512VNNI, F16C, MMX+
-TEXT ·q4kAVX512x1(SB), NOPROF|DUPOK|NOSPLIT, $0-48
+TEXT ·q4kAVX512x1(SB), NOSPLIT, $0-48
 	MOVQ      out+0(FP), AX
 	MOVQ      w+8(FP), CX
 	MOVQ      act+16(FP), DX
@@ -431,7 +431,7 @@ loop0:
 
 // func q4kAVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, AVX512VNNI, F16C, MMX+
-TEXT ·q4kAVX512x4(SB), NOPROF|DUPOK|NOSPLIT, $0-48
+TEXT ·q4kAVX512x4(SB), NOSPLIT, $0-48
 	MOVQ      out+0(FP), AX
 	MOVQ      w+8(FP), CX
 	MOVQ      act+16(FP), DX
@@ -689,7 +689,7 @@ loop0:
 
 // func q5kAVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, AVX512VNNI, F16C, MMX+
-TEXT ·q5kAVX512x1(SB), NOPROF|DUPOK|NOSPLIT, $0-48
+TEXT ·q5kAVX512x1(SB), NOSPLIT, $0-48
 	MOVQ      out+0(FP), AX
 	MOVQ      w+8(FP), CX
 	MOVQ      act+16(FP), DX
@@ -796,7 +796,7 @@ loop0:
 
 // func q5kAVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, AVX512VNNI, F16C, MMX+
-TEXT ·q5kAVX512x4(SB), NOPROF|DUPOK|NOSPLIT, $0-48
+TEXT ·q5kAVX512x4(SB), NOSPLIT, $0-48
 	MOVQ      out+0(FP), AX
 	MOVQ      w+8(FP), CX
 	MOVQ      act+16(FP), DX
@@ -1095,7 +1095,7 @@ loop0:
 
 // func q6kAVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, AVX512VNNI, MMX+
-TEXT ·q6kAVX512x1(SB), NOPROF|DUPOK|NOSPLIT, $0-48
+TEXT ·q6kAVX512x1(SB), NOSPLIT, $0-48
 	MOVQ      out+0(FP), AX
 	MOVQ      w+8(FP), CX
 	MOVQ      act+16(FP), DX
@@ -1183,7 +1183,7 @@ loop0:
 
 // func q6kAVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, AVX512VNNI, MMX+
-TEXT ·q6kAVX512x4(SB), NOPROF|DUPOK|NOSPLIT, $0-48
+TEXT ·q6kAVX512x4(SB), NOSPLIT, $0-48
 	MOVQ      out+0(FP), AX
 	MOVQ      w+8(FP), CX
 	MOVQ      act+16(FP), DX

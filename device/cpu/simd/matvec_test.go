@@ -115,13 +115,11 @@ var halfOffsets = map[quant.Type][]int{
 	quant.Q6_K: {208}, quant.IQ4_XS: {0},
 }
 
-// minOffsets are the places of those halves that scale a minimum, and whether
-// it is subtracted.
-var minOffsets = map[quant.Type]struct {
-	off      int
-	subtract bool
-}{
-	quant.Q4_1: {2, false}, quant.Q5_1: {2, false}, quant.Q2_K: {82, true}, quant.Q4_K: {2, true}, quant.Q5_K: {2, true},
+// quants are the places of the integers in a block of those types whose zero is
+// not the integer zero: start and end.
+var quants = map[quant.Type][]int{
+	quant.Q4_0: {2, 18}, quant.Q4_1: {4, 20}, quant.Q5_0: {2, 22}, quant.Q5_1: {4, 24},
+	quant.Q2_K: {16, 80}, quant.Q3_K: {0, 96}, quant.Q4_K: {16, 144}, quant.Q5_K: {16, 176}, quant.Q6_K: {0, 192},
 }
 
 func randomHalf(rng *rand.Rand) uint16 {
@@ -186,7 +184,7 @@ func checkRows(t *testing.T, what string, typ quant.Type, mv MatVec, out []float
 		if err := quant.Dequantize(typ, weights, row); err != nil {
 			t.Fatal(err)
 		}
-		termMagnitudes(typ, magnitudes, row)
+		termMagnitudes(typ, magnitudes, weights, row)
 		var want, scale float64
 		for i, v := range a {
 			want += float64(weights[i]) * v
@@ -199,29 +197,24 @@ func checkRows(t *testing.T, what string, typ quant.Type, mv MatVec, out []float
 	}
 }
 
-// termMagnitudes sets m to bounds of the magnitude of what a kernel multiplies
-// by each activation: |scale*q| + |minimum| or |scale*q| + |scale*offset|.
-func termMagnitudes(typ quant.Type, m []float32, row []byte) {
+// termMagnitudes sets m to the magnitude of what a kernel multiplies by each
+// activation: |scale*q| and, apart, the minimum or |scale*offset|, which is what
+// the weight would be if q were zero.
+func termMagnitudes(typ quant.Type, m, weights []float32, row []byte) {
 	row = append([]byte(nil), row...)
 	for b := row; len(b) > 0; b = b[typ.BlockBytes():] {
-		for _, off := range halfOffsets[typ] {
-			b[off+1] &= 0x7f
-		}
-		if o, ok := minOffsets[typ]; ok && o.subtract {
-			b[o.off+1] |= 0x80
+		if at := quants[typ]; at != nil {
+			clear(b[at[0]:at[1]])
 		}
 	}
-	if err := quant.Dequantize(typ, m, row); err != nil {
-		panic(err)
-	}
-	for i := range m {
-		m[i] = float32(math.Abs(float64(m[i])))
-		switch typ { // q lies in 0..15 or 0..31 with an offset of 8 or 16
-		case quant.Q4_0:
-			m[i] += 16 * f16(row[i/32*18:])
-		case quant.Q5_0:
-			m[i] += 32 * f16(row[i/32*22:])
+	clear(m)
+	if quants[typ] != nil {
+		if err := quant.Dequantize(typ, m, row); err != nil {
+			panic(err)
 		}
+	}
+	for i, zero := range m {
+		m[i] = float32(math.Abs(float64(weights[i])-float64(zero)) + math.Abs(float64(zero)))
 	}
 }
 

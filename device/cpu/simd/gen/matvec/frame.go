@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -35,7 +36,7 @@ type frame struct {
 // Stream s is rows s*step up to s*step+rows; name1 has one and ignores step.
 func matvec(name string, blockBytes int, consts func(), row func(f *frame)) {
 	for _, n := range streams {
-		TEXT(fmt.Sprintf("%s%d", name, n), 7, "func(out *float32, w, act *byte, blocks, rows, step int)") // 7: NOSPLIT...
+		TEXT(fmt.Sprintf("%s%d", name, n), attr.NOSPLIT, "func(out *float32, w, act *byte, blocks, rows, step int)")
 		f := &frame{n: n, w: make([]reg.GPVirtual, n), acc: make([]reg.VecVirtual, n)}
 		out := Load(Param("out"), GP64()).(reg.GPVirtual)
 		f.w[0] = Load(Param("w"), GP64()).(reg.GPVirtual)
@@ -150,7 +151,7 @@ func addNeighbours(a, b reg.VecVirtual) reg.VecVirtual {
 
 // table is a read-only table of the given 32-bit words.
 func table(name string, words []uint32) Mem {
-	m := GLOBL(name, 8|16) // RODATA|NOPTR
+	m := GLOBL(name, attr.RODATA|attr.NOPTR)
 	for i, w := range words {
 		DATA(4*i, U32(w))
 	}

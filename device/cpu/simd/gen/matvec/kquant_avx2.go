@@ -20,26 +20,49 @@ const (
 // sum times its scale goes to int32 by VPMADDWD.
 
 func kquantAVX2() {
+	repeat := func(b byte) func(int) byte { return func(int) byte { return b } }
 	c := &kquant2{
-		nibble: bytesTable("kq2Nibble", 32, func(int) byte { return 0x0f }),
-		word:   bytesTable("kq2Word", 8*32, func(i int) byte { return byte(i/32*2 + i%2) }),
-		shift:  table("kq2ScaleShift", []uint32{0, 2, 0, 2, 0, 0, 0, 4}),
-		mask:   table("kq2ScaleMask", []uint32{0x3f3f3f3f, 0x30303030, 0x3f3f3f3f, 0x30303030, 0, 0x0f0f0f0f, 0, 0x0f0f0f0f}),
-		pairs:  bytesTable("kq2Pairs", 16, func(i int) byte { return byte(i%8*2 + i/8) }),
-		two:    bytesTable("kq2Two", 32, func(int) byte { return 0x30 }),
+		nibble:  bytesTable("kq2Nibble", 32, repeat(0x0f)),
+		word:    bytesTable("kq2Word", 8*32, func(i int) byte { return byte(i/32*2 + i%2) }),
+		shift:   table("kq2ScaleShift", []uint32{0, 2, 0, 2, 0, 0, 0, 4}),
+		mask:    table("kq2ScaleMask", []uint32{0x3f3f3f3f, 0x30303030, 0x3f3f3f3f, 0x30303030, 0, 0x0f0f0f0f, 0, 0x0f0f0f0f}),
+		pairs:   bytesTable("kq2Pairs", 16, func(i int) byte { return byte(i%8*2 + i/8) }),
+		bit2:    bytesTable("kq2Bit2", 32, repeat(0x04)),
+		bit4:    bytesTable("kq2Bit4", 32, repeat(0x10)),
+		two:     bytesTable("kq2Two", 32, repeat(0x03)),
+		two4:    bytesTable("kq2Two4", 32, repeat(0x30)),
+		shift3:  table("kq2Q3Shift", []uint32{0, 0, 4, 4, 0, 2, 4, 6}),
+		less32:  bytesTable("kq2Less32", 16, repeat(32)),
+		nibbles: table("kq2Nibbles", []uint32{0, 0, 0, 0, 4, 0, 4, 0}),
+		values:  bytesTable("kq2Values", 32, func(i int) byte { return byte(iq4nlValues[i%16]) }),
+		top2:    bytesTable("kq2Top2", 16, func(i int) byte { return byte(uint16(1) << (14 - i/2*2) >> (i % 2 * 8)) }),
+		words:   table("kq2Words", []uint32{0x00300030, 0x00300030, 0x00300030, 0x00300030, 0x00200020, 0x00200020, 0x00200020, 0x00200020}),
 	}
-	matvec("q4kAVX2x", 144, nil, c.q4k)
+	matvec("q2kAVX2x", 84, nil, c.q2k)
+	matvec("q3kAVX2x", 110, nil, c.q3k)
+	matvec("q4kAVX2x", 144, nil, c.q45k(false))
+	matvec("q5kAVX2x", 176, nil, c.q45k(true))
 	matvec("q6kAVX2x", 210, nil, c.q6k)
+	matvec("iq4xsAVX2x", 136, nil, c.iq4xs)
 }
 
 // kquant2 holds the tables.
 type kquant2 struct {
-	nibble Mem // 32 bytes 0x0f
-	word   Mem // 8 byte shuffles: word i of a lane to all of the lane
-	shift  Mem // unpacking of Q4_K's scales
-	mask   Mem
-	pairs  Mem // byte shuffle: even ones, then odd ones
-	two    Mem // 32 bytes 0x30
+	nibble  Mem // 32 bytes 0x0f
+	word    Mem // 8 byte shuffles: word i of a lane to all of the lane
+	shift   Mem // unpacking of Q4_K's scales
+	mask    Mem
+	pairs   Mem // byte shuffle: even ones, then odd ones
+	bit2    Mem // 32 bytes 0x04
+	bit4    Mem // 32 bytes 0x10
+	two     Mem // 32 bytes 0x03
+	two4    Mem // 32 bytes 0x30
+	shift3  Mem // unpacking of Q3_K's scales
+	less32  Mem // 16 bytes 32
+	nibbles Mem // shifts of 64-bit words: none in the low lane, 4 in the high
+	values  Mem // iq4nlValues in both lanes
+	top2    Mem // factors that take bits 2i and 2i+1 of word i to its top
+	words   Mem // 8 words 0x30, 8 words 32
 }
 
 // q8kRow runs body for the blocks of a row of q8k activations; y points to the
@@ -82,8 +105,8 @@ func (c *kquant2) q4kScales(w reg.GPVirtual) (scales, mins reg.VecVirtual) {
 }
 
 // scaleAndMin adds (d*sum - dmin*mins) to acc: the halves d and dmin lie at w,
-// sum has 8 and mins has 4 integers.
-func scaleAndMin(acc reg.VecVirtual, w Mem, yd, sum, mins reg.VecVirtual) {
+// sum and mins have 8 integers.
+func scaleAndMin(acc reg.VecVirtual, w Mem, yd, sum reg.VecVirtual, mins reg.Register) {
 	dm, d := XMM(), YMM()
 	VPBROADCASTD(w, dm)
 	VCVTPH2PS(dm, dm)
@@ -92,31 +115,68 @@ func scaleAndMin(acc reg.VecVirtual, w Mem, yd, sum, mins reg.VecVirtual) {
 	VCVTDQ2PS(sum, sum)
 	VFMADD231PS(d, sum, acc)
 	VPSHUFD(U8(0x55), dm, dm)
+	VBROADCASTSS(dm, dm.AsY())
 	VCVTDQ2PS(mins, mins)
-	VFNMADD231PS(dm.AsY(), mins.AsY(), acc) // the upper lanes are zero
+	VFNMADD231PS(dm.AsY(), mins, acc)
 }
 
-func (c *kquant2) q4k(f *frame) {
-	q8kRow(f, 144, func(s int, w, y reg.GPVirtual, yd reg.VecVirtual) {
-		scales, mins := c.q4kScales(w)
-		VPMADDWD(Mem{Base: y, Disp: q8kS32}, mins, mins)
-		var sum reg.VecVirtual
-		for g := range 4 { // 64 elements
-			lo, hi := YMM(), YMM()
-			VMOVDQU(Mem{Base: w, Disp: 16 + 32*g}, lo)
-			VPSRLW(U8(4), lo, hi)
-			VPAND(c.nibble, lo, lo)
-			VPAND(c.nibble, hi, hi)
-			c.add(&sum, lo, Mem{Base: y, Disp: 64 * g}, scales, 2*g)
-			c.add(&sum, hi, Mem{Base: y, Disp: 64*g + 32}, scales, 2*g+1)
-		}
-		scaleAndMin(f.acc[s], Mem{Base: w}, yd, sum, mins)
-	})
+// q45k is the row of Q4_K, or of Q5_K with its 32 bytes of fifth bits.
+func (c *kquant2) q45k(q5 bool) func(f *frame) {
+	blockBytes, qs := 144, 16
+	if q5 {
+		blockBytes, qs = 176, 48
+	}
+	return func(f *frame) {
+		q8kRow(f, blockBytes, func(s int, w, y reg.GPVirtual, yd reg.VecVirtual) {
+			scales, mins := c.q4kScales(w)
+			VPMADDWD(Mem{Base: y, Disp: q8kS32}, mins, mins)
+			var sum, high reg.VecVirtual
+			if q5 {
+				high = YMM()
+				VMOVDQU(Mem{Base: w, Disp: 16}, high)
+			}
+			for g := range 4 { // 64 elements
+				lo, hi := YMM(), YMM()
+				VMOVDQU(Mem{Base: w, Disp: qs + 32*g}, lo)
+				VPSRLW(U8(4), lo, hi)
+				VPAND(c.nibble, lo, lo)
+				VPAND(c.nibble, hi, hi)
+				if q5 {
+					orBits(lo, high, 4-2*g, c.bit4)
+					orBits(hi, high, 3-2*g, c.bit4)
+				}
+				c.add(&sum, lo, Mem{Base: y, Disp: 64 * g}, scales, 2*g)
+				c.add(&sum, hi, Mem{Base: y, Disp: 64*g + 32}, scales, 2*g+1)
+			}
+			scaleAndMin(f.acc[s], Mem{Base: w}, yd, sum, mins.AsY())
+		})
+	}
 }
 
-// add multiplies 32 weights q with the activations at y and word i of each lane
+// shifted is v with its words shifted left by n, or right if n is negative.
+func shifted(v reg.VecVirtual, n int) reg.VecVirtual {
+	t := YMM()
+	switch {
+	case n > 0:
+		VPSLLW(U8(uint8(n)), v, t)
+	case n < 0:
+		VPSRLW(U8(uint8(-n)), v, t)
+	default:
+		return v
+	}
+	return t
+}
+
+// orBits sets those bits of q that mask and v, shifted left by n, have.
+func orBits(q, v reg.VecVirtual, n int, mask Mem) {
+	t := YMM()
+	VPAND(mask, shifted(v, n), t)
+	VPOR(t, q, q)
+}
+
+// add multiplies 32 weights q with the activations y and word i of each lane
 // of scales, and adds them to sum.
-func (c *kquant2) add(sum *reg.VecVirtual, q reg.VecVirtual, y Mem, scales reg.VecVirtual, i int) {
+func (c *kquant2) add(sum *reg.VecVirtual, q reg.VecVirtual, y Op, scales reg.VecVirtual, i int) {
 	sc := YMM()
 	VPMADDUBSW(y, q, q)
 	VPSHUFB(c.word.Offset(32*i), scales, sc)
@@ -130,49 +190,137 @@ func (c *kquant2) add(sum *reg.VecVirtual, q reg.VecVirtual, y Mem, scales reg.V
 
 func (c *kquant2) q6k(f *frame) {
 	q8kRow(f, 210, func(s int, w, y reg.GPVirtual, yd reg.VecVirtual) {
-		// Scales of even groups of 16 in the low lane, of odd ones in the high.
-		scales := YMM()
-		VMOVDQU(Mem{Base: w, Disp: 192}, scales.AsX())
-		VPSHUFB(c.pairs, scales.AsX(), scales.AsX())
-		VPMOVSXBW(scales.AsX(), scales)
+		bytes := XMM()
+		VMOVDQU(Mem{Base: w, Disp: 192}, bytes)
+		scales, off := c.scales16(bytes, y)
 		var sum reg.VecVirtual
 		for h := range 2 { // 128 elements
-			ql0, ql1, qh := YMM(), YMM(), YMM()
-			VMOVDQU(Mem{Base: w, Disp: 64 * h}, ql0)
-			VMOVDQU(Mem{Base: w, Disp: 64*h + 32}, ql1)
+			qh := YMM()
 			VMOVDQU(Mem{Base: w, Disp: 128 + 32*h}, qh)
-			for i := range 4 { // 32 elements
-				q, u := YMM(), YMM()
-				switch i {
-				case 0:
-					VPSLLW(U8(4), qh, u)
-				case 1:
-					VPSLLW(U8(2), qh, u)
-				case 2:
-					u = qh
-				case 3:
-					VPSRLW(U8(2), qh, u)
-				}
-				ql := []reg.VecVirtual{ql0, ql1}[i%2]
-				if i < 2 {
-					VPAND(c.nibble, ql, q)
-				} else {
-					VPSRLW(U8(4), ql, q)
-					VPAND(c.nibble, q, q)
-				}
-				v := YMM()
-				VPAND(c.two, u, v)
-				VPOR(v, q, q)
+			for i := range 2 {
+				lo, hi := YMM(), YMM()
+				VMOVDQU(Mem{Base: w, Disp: 64*h + 32*i}, lo)
+				VPSRLW(U8(4), lo, hi)
+				VPAND(c.nibble, lo, lo)
+				VPAND(c.nibble, hi, hi)
+				orBits(lo, qh, 4-2*i, c.two4)
+				orBits(hi, qh, -2*i, c.two4)
+				c.add(&sum, lo, Mem{Base: y, Disp: 128*h + 32*i}, scales, 4*h+i)
+				c.add(&sum, hi, Mem{Base: y, Disp: 128*h + 64 + 32*i}, scales, 4*h+2+i)
+			}
+		}
+		VPSLLD(U8(5), off, off) // the weights are 32 less
+		VPSUBD(off, sum, sum)
+		scaleBy(f.acc[s], Mem{Base: w, Disp: 208}, yd, sum)
+	})
+}
+
+// scales16 turns 16 signed scales of 16 elements each into words: those of even
+// groups in the low lane, those of odd ones in the high. sums are the products
+// of scales with the sums of the activations.
+func (c *kquant2) scales16(bytes reg.VecVirtual, y reg.GPVirtual) (scales, sums reg.VecVirtual) {
+	scales, sums = YMM(), YMM()
+	VPMOVSXBW(bytes, sums)
+	VPMADDWD(Mem{Base: y, Disp: q8kS16}, sums, sums)
+	VPSHUFB(c.pairs, bytes, bytes)
+	VPMOVSXBW(bytes, scales)
+	return scales, sums
+}
+
+func (c *kquant2) q2k(f *frame) {
+	q8kRow(f, 84, func(s int, w, y reg.GPVirtual, yd reg.VecVirtual) {
+		bytes, mins := XMM(), XMM()
+		VMOVDQU(Mem{Base: w}, bytes)
+		VPSRLW(U8(4), bytes, mins)
+		VPAND(c.nibble, bytes, bytes)
+		VPAND(c.nibble, mins, mins)
+		VPMOVZXBW(mins, mins.AsY())
+		VPMADDWD(Mem{Base: y, Disp: q8kS16}, mins.AsY(), mins.AsY())
+		scales := YMM()
+		VPSHUFB(c.pairs, bytes, bytes)
+		VPMOVZXBW(bytes, scales)
+		var sum reg.VecVirtual
+		for h := range 2 { // 128 elements
+			qs := YMM()
+			VMOVDQU(Mem{Base: w, Disp: 16 + 32*h}, qs)
+			for i := range 4 {
+				q := YMM()
+				VPAND(c.two, shifted(qs, -2*i), q)
 				c.add(&sum, q, Mem{Base: y, Disp: 128*h + 32*i}, scales, 4*h+i)
 			}
 		}
-		// The weights are 32 less than what was multiplied.
-		off := YMM()
-		VPMOVSXBW(Mem{Base: w, Disp: 192}, off)
-		VPMADDWD(Mem{Base: y, Disp: q8kS16}, off, off)
-		VPSLLD(U8(5), off, off)
+		scaleAndMin(f.acc[s], Mem{Base: w, Disp: 80}, yd, sum, mins.AsY())
+	})
+}
+
+func (c *kquant2) q3k(f *frame) {
+	q8kRow(f, 110, func(s int, w, y reg.GPVirtual, yd reg.VecVirtual) {
+		// The 12 bytes of scales are the last three doublewords at 92: two of
+		// nibbles, low and high, and one of upper bits in pairs.
+		bytes, high := XMM(), XMM()
+		VPSHUFD(U8(0x99), Mem{Base: w, Disp: 92}, bytes)
+		VPSHUFD(U8(0xff), Mem{Base: w, Disp: 92}, high)
+		VPSRLVD(c.shift3, bytes, bytes)
+		VPSRLVD(c.shift3.Offset(16), high, high)
+		VPAND(c.nibble, bytes, bytes)
+		VPAND(c.two, high, high)
+		VPSLLW(U8(4), high, high)
+		VPOR(high, bytes, bytes)
+		VPSUBB(c.less32, bytes, bytes)
+		scales, off := c.scales16(bytes, y)
+		hmask := YMM()
+		VMOVDQU(Mem{Base: w}, hmask)
+		var sum reg.VecVirtual
+		for h := range 2 { // 128 elements
+			qs := YMM()
+			VMOVDQU(Mem{Base: w, Disp: 32 + 32*h}, qs)
+			for i := range 4 {
+				q := YMM()
+				VPAND(c.two, shifted(qs, -2*i), q)
+				orBits(q, hmask, 2-4*h-i, c.bit2)
+				c.add(&sum, q, Mem{Base: y, Disp: 128*h + 32*i}, scales, 4*h+i)
+			}
+		}
+		VPSLLD(U8(2), off, off) // the weights are 4 less
 		VPSUBD(off, sum, sum)
-		scaleBy(f.acc[s], Mem{Base: w, Disp: 208}, yd, sum)
+		scaleBy(f.acc[s], Mem{Base: w, Disp: 108}, yd, sum)
+	})
+}
+
+// Signed weights are multiplied by magnitude, their signs given to the
+// activations: see block.go.
+func (c *kquant2) iq4xs(f *frame) {
+	q8kRow(f, 136, func(s int, w, y reg.GPVirtual, yd reg.VecVirtual) {
+		// 8 scales as words: nibbles at 4, upper two bits at 2.
+		low, high, scales := XMM(), XMM(), YMM()
+		VPBROADCASTD(Mem{Base: w, Disp: 4}, low)
+		VPMOVZXBW(low, low)
+		VPSLLW(U8(4), low, high)
+		VPOR(high, low, low)
+		VPAND(c.nibble, low, low)
+		VPMOVZXBW(low, low)
+		VPBROADCASTW(Mem{Base: w, Disp: 2}, high)
+		VPMULLW(c.top2, high, high)
+		VPSRLW(U8(10), high, high)
+		VPAND(c.words, high, high)
+		VPOR(high, low, low)
+		VPSUBW(c.words.Offset(16), low, low)
+		VINSERTI128(U8(1), low, low.AsY(), scales)
+		values := YMM()
+		VMOVDQU(c.values, values)
+		var sum reg.VecVirtual
+		for g := range 8 { // 32 elements
+			q, t := YMM(), YMM()
+			VBROADCASTI128(Mem{Base: w, Disp: 8 + 16*g}, q)
+			VPSRLVQ(c.nibbles, q, q)
+			VPAND(c.nibble, q, q)
+			VPSHUFB(q, values, q)
+			VMOVDQU(Mem{Base: y, Disp: 32 * g}, t)
+			VPSIGNB(q, t, t)
+			VPABSB(q, q)
+			c.add(&sum, q, t, scales, g)
+		}
+		scaleBy(f.acc[s], Mem{Base: w}, yd, sum)
 	})
 }
 

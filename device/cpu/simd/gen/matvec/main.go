@@ -15,6 +15,7 @@ var families = map[string]func(){
 	"pack_avx2":     packAVX2,
 	"float_avx2":    floatAVX2,
 	"block_avx2":    blockAVX2,
+	"block_avx512":  blockAVX512,
 	"kquant_avx2":   kquantAVX2,
 	"kquant_avx512": kquantAVX512,
 }

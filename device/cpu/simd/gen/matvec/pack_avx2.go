@@ -1,6 +1,7 @@
 package main
 
 import (
+	"github.com/mmcloughlin/avo/attr"
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -43,7 +44,7 @@ func (p *pack2) load() {
 }
 
 func (p *pack2) q8k() {
-	TEXT("packQ8KAVX2", 7, "func(act *byte, x *float32, blocks int)")
+	TEXT("packQ8KAVX2", attr.NOSPLIT, "func(act *byte, x *float32, blocks int)")
 	act := Load(Param("act"), GP64()).(reg.GPVirtual)
 	x := Load(Param("x"), GP64()).(reg.GPVirtual)
 	blocks := Load(Param("blocks"), GP64()).(reg.GPVirtual)
@@ -72,7 +73,7 @@ func (p *pack2) q8k() {
 }
 
 func (p *pack2) q8b() {
-	TEXT("packQ8BAVX2", 7, "func(act *byte, x *float32, blocks int)")
+	TEXT("packQ8BAVX2", attr.NOSPLIT, "func(act *byte, x *float32, blocks int)")
 	act := Load(Param("act"), GP64()).(reg.GPVirtual)
 	x := Load(Param("x"), GP64()).(reg.GPVirtual)
 	blocks := Load(Param("blocks"), GP64()).(reg.GPVirtual)

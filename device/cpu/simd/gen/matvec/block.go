@@ -1,0 +1,198 @@
+package main
+
+import (
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// Weights in blocks of 32 lie in one 32-byte register and are multiplied with
+// the activations' int8 in one of two ways, neither of which saturates:
+//
+// Unsigned ones, up to 31, as they are; their offset or minimum times the
+// scaled sum of the activations is added apart.
+//
+// Signed ones, -128 to 127, by magnitude, their signs given to the activations:
+// pairs add up to at most 2*128*127 = 32,512.
+
+func blockAVX2()   { block("bl2", "AVX2x", false) }
+func blockAVX512() { block("bl5", "AVX512x", true) }
+
+// block writes the kernels. With VNNI, products are summed by VPDPBUSD, in
+// 256-bit registers as without.
+func block(prefix, suffix string, vnni bool) {
+	c := &block32{
+		vnni:    vnni,
+		ones:    bytesTable(prefix+"Ones", 32, func(i int) byte { return byte(1 - i%2) }),
+		nibble:  bytesTable(prefix+"Nibble", 32, func(int) byte { return 0x0f }),
+		nibbles: table(prefix+"Nibbles", []uint32{0, 0, 0, 0, 4, 0, 4, 0}),
+		spread:  bytesTable(prefix+"Spread", 32, func(i int) byte { return byte(i / 8) }),
+		bits:    bytesTable(prefix+"Bits", 32, func(i int) byte { return 1 << (i % 8) }),
+		fifth:   bytesTable(prefix+"Fifth", 32, func(int) byte { return 0x10 }),
+		values:  bytesTable(prefix+"Values", 32, func(i int) byte { return byte(iq4nlValues[i%16]) }),
+		minus8:  table(prefix+"Minus8", []uint32{0xc1000000}),
+		minus16: table(prefix+"Minus16", []uint32{0xc1800000}),
+	}
+	matvec("q8_0"+suffix, 34, nil, c.q8_0)
+	matvec("iq4nl"+suffix, 18, nil, c.iq4nl)
+	matvec("q4_0"+suffix, 18, nil, c.unsigned(unsignedBlock{bytes: 18, offset: &c.minus8, qs: 2}))
+	matvec("q4_1"+suffix, 20, nil, c.unsigned(unsignedBlock{bytes: 20, min: 2, qs: 4}))
+	matvec("q5_0"+suffix, 22, nil, c.unsigned(unsignedBlock{bytes: 22, offset: &c.minus16, high: 2, qs: 6}))
+	matvec("q5_1"+suffix, 24, nil, c.unsigned(unsignedBlock{bytes: 24, min: 2, high: 4, qs: 8}))
+}
+
+// iq4nlValues are the weights that the nibbles of IQ4_NL and IQ4_XS stand for.
+var iq4nlValues = [16]int8{-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113}
+
+// block32 holds the tables.
+type block32 struct {
+	vnni            bool
+	ones            Mem // 16 words of 1
+	nibble          Mem // 32 bytes 0x0f
+	nibbles         Mem // shifts of 64-bit words: none in the low lane, 4 in the high
+	spread          Mem // byte shuffle: byte i/8 of a lane
+	bits            Mem // bit i%8 in byte i
+	fifth           Mem // 32 bytes 0x10
+	values          Mem // iq4nlValues in both lanes
+	minus8, minus16 Mem // floats
+}
+
+// q8bBlock is where a block of activations lies, and what of it is loaded.
+type q8bBlock struct {
+	q      reg.VecVirtual // its int8
+	scale  reg.VecVirtual // its scale in every element
+	scaled Mem            // the scaled sum of its int8
+}
+
+// q8bRow runs body for the blocks of a row of q8b activations; perBlock writes
+// what is needed once for all streams.
+func q8bRow(f *frame, blockBytes int, perBlock func(a q8bBlock), body func(s int, w reg.GPVirtual, a q8bBlock)) {
+	for s := range f.acc {
+		f.acc[s] = YMM()
+		VPXOR(f.acc[s], f.acc[s], f.acc[s])
+	}
+	y, d := GP64(), GP64()
+	MOVQ(f.act, y)
+	MOVQ(f.blocks, d)
+	SHLQ(U8(5), d)
+	ADDQ(y, d)
+	step := GP64() // from a block's scale to its scaled sum
+	MOVQ(f.blocks, step)
+	SHLQ(U8(2), step)
+	f.eachBlock(func() {
+		a := q8bBlock{q: YMM(), scale: YMM(), scaled: Mem{Base: d, Index: step, Scale: 1}}
+		VMOVDQU(Mem{Base: y}, a.q)
+		VBROADCASTSS(Mem{Base: d}, a.scale)
+		if perBlock != nil {
+			perBlock(a)
+		}
+		for s, w := range f.w {
+			body(s, w, a)
+			prefetch(w, blockBytes)
+			ADDQ(U8(uint8(blockBytes)), w)
+		}
+		ADDQ(U8(32), y)
+		ADDQ(U8(4), d)
+	})
+}
+
+// dot is the sums of four of the 32 products of the unsigned q and the signed
+// a, as floats, in a new register.
+func (c *block32) dot(q, a reg.VecVirtual) reg.VecVirtual {
+	sum := YMM()
+	if c.vnni {
+		VPXOR(sum, sum, sum)
+		VPDPBUSD(a, q, sum)
+	} else {
+		VPMADDUBSW(a, q, sum)
+		VPMADDWD(c.ones, sum, sum)
+	}
+	VCVTDQ2PS(sum, sum)
+	return sum
+}
+
+// half is the half at m, as a float in every element.
+func half(m Mem) reg.VecVirtual {
+	d := YMM()
+	VPBROADCASTW(m, d.AsX())
+	VCVTPH2PS(d.AsX(), d)
+	return d
+}
+
+func (c *block32) q8_0(f *frame) {
+	q8bRow(f, 34, nil, func(s int, w reg.GPVirtual, a q8bBlock) {
+		q, t := YMM(), YMM()
+		VPABSB(Mem{Base: w, Disp: 2}, q)
+		VPSIGNB(Mem{Base: w, Disp: 2}, a.q, t)
+		sum, d := c.dot(q, t), half(Mem{Base: w})
+		VMULPS(a.scale, d, d)
+		VFMADD231PS(d, sum, f.acc[s])
+	})
+}
+
+// q4 is the 32 nibbles of the 16 bytes at m: low ones, then high ones.
+func (c *block32) q4(m Mem) reg.VecVirtual {
+	q := YMM()
+	VBROADCASTI128(m, q)
+	VPSRLVQ(c.nibbles, q, q)
+	VPAND(c.nibble, q, q)
+	return q
+}
+
+func (c *block32) iq4nl(f *frame) {
+	values := YMM()
+	VMOVDQU(c.values, values)
+	q8bRow(f, 18, nil, func(s int, w reg.GPVirtual, a q8bBlock) {
+		q, t := c.q4(Mem{Base: w, Disp: 2}), YMM()
+		VPSHUFB(q, values, q)
+		VPSIGNB(q, a.q, t)
+		VPABSB(q, q)
+		sum, d := c.dot(q, t), half(Mem{Base: w})
+		VMULPS(a.scale, d, d)
+		VFMADD231PS(d, sum, f.acc[s])
+	})
+}
+
+// unsignedBlock describes a block whose weights are d*q + m, q unsigned and m a
+// half of the block's or a multiple of d, by the offsets of its parts.
+type unsignedBlock struct {
+	bytes  int
+	offset *Mem // m/d, or nil
+	min    int  // of m, if offset is nil
+	high   int  // of the fifth bits, or 0
+	qs     int  // of the nibbles
+}
+
+func (c *block32) unsigned(b unsignedBlock) func(f *frame) {
+	return func(f *frame) {
+		var scaled reg.VecVirtual // the scaled sum, times the offset if there is one
+		perBlock := func(a q8bBlock) {
+			scaled = YMM()
+			VMOVSS(a.scaled, scaled.AsX())
+			if b.offset != nil {
+				VMULSS(*b.offset, scaled.AsX(), scaled.AsX())
+			}
+		}
+		q8bRow(f, b.bytes, perBlock, func(s int, w reg.GPVirtual, a q8bBlock) {
+			q := c.q4(Mem{Base: w, Disp: b.qs})
+			if b.high != 0 {
+				h := YMM()
+				VPBROADCASTD(Mem{Base: w, Disp: b.high}, h)
+				VPSHUFB(c.spread, h, h)
+				VPAND(c.bits, h, h)
+				VPCMPEQB(c.bits, h, h)
+				VPAND(c.fifth, h, h)
+				VPOR(h, q, q)
+			}
+			sum, d := c.dot(q, a.q), half(Mem{Base: w})
+			m := d
+			if b.offset == nil {
+				m = half(Mem{Base: w, Disp: b.min})
+			}
+			VFMADD231PS(m, scaled, f.acc[s]) // in element 0
+			dd := YMM()
+			VMULPS(a.scale, d, dd)
+			VFMADD231PS(dd, sum, f.acc[s])
+		})
+	}
+}
