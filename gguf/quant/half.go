@@ -72,8 +72,9 @@ func quantizeF32(dst []byte, src []float32) {
 }
 
 func dequantizeF16(dst []float32, src []byte) {
+	src = src[:2*len(dst)]
 	for i := range dst {
-		dst[i] = scale(src[2*i:])
+		dst[i] = scale(src[2*i : 2*i+2 : 2*i+2])
 	}
 }
 
@@ -84,8 +85,9 @@ func quantizeF16(dst []byte, src []float32) {
 }
 
 func dequantizeBF16(dst []float32, src []byte) {
+	src = src[:2*len(dst)]
 	for i := range dst {
-		dst[i] = BF16ToF32(binary.LittleEndian.Uint16(src[2*i:]))
+		dst[i] = BF16ToF32(binary.LittleEndian.Uint16(src[2*i : 2*i+2 : 2*i+2]))
 	}
 }
 
