@@ -184,7 +184,7 @@ func checkRows(t *testing.T, what string, typ quant.Type, mv MatVec, out []float
 		if err := quant.Dequantize(typ, weights, row); err != nil {
 			t.Fatal(err)
 		}
-		termMagnitudes(typ, magnitudes, weights, row)
+		termMagnitudes(typ, magnitudes, row)
 		var want, scale float64
 		for i, v := range a {
 			want += float64(weights[i]) * v
@@ -200,21 +200,21 @@ func checkRows(t *testing.T, what string, typ quant.Type, mv MatVec, out []float
 // termMagnitudes sets m to the magnitude of what a kernel multiplies by each
 // activation: |scale*q| and, apart, the minimum or |scale*offset|, which is what
 // the weight would be if q were zero.
-func termMagnitudes(typ quant.Type, m, weights []float32, row []byte) {
-	row = append([]byte(nil), row...)
-	for b := row; len(b) > 0; b = b[typ.BlockBytes():] {
-		if at := quants[typ]; at != nil {
+func termMagnitudes(typ quant.Type, m []float32, row []byte) {
+	zeroed, zeros := append([]byte(nil), row...), make([]float32, len(m))
+	if at := quants[typ]; at != nil {
+		for b := zeroed; len(b) > 0; b = b[typ.BlockBytes():] {
 			clear(b[at[0]:at[1]])
 		}
-	}
-	clear(m)
-	if quants[typ] != nil {
-		if err := quant.Dequantize(typ, m, row); err != nil {
+		if err := quant.Dequantize(typ, zeros, zeroed); err != nil {
 			panic(err)
 		}
 	}
-	for i, zero := range m {
-		m[i] = float32(math.Abs(float64(weights[i])-float64(zero)) + math.Abs(float64(zero)))
+	if err := quant.Dequantize(typ, m, row); err != nil {
+		panic(err)
+	}
+	for i, zero := range zeros {
+		m[i] = float32(math.Abs(float64(m[i])-float64(zero)) + math.Abs(float64(zero)))
 	}
 }
 
