@@ -1,8 +1,6 @@
 package simd
 
 import (
-	"math"
-
 	"github.com/holdfast-llm/holdfast/gguf/quant"
 )
 
@@ -62,7 +60,7 @@ func AttentionFor(l Level, t quant.Type, headDim, vDim int) (Attention, bool) {
 	if a, ok := attentionSIMD(l, t, headDim, vDim); ok {
 		return a, true
 	}
-	p := &portableAttention{t: t, headDim: headDim, vDim: vDim}
+	p := &portableAttention{t: t, headDim: headDim, vDim: vDim, kBytes: t.RowBytes(headDim), vBytes: t.RowBytes(vDim)}
 	return Attention{
 		Name:                 kernelName(Portable, t),
 		Accumulate:           p.accumulate,
@@ -75,112 +73,4 @@ func AttentionFor(l Level, t quant.Type, headDim, vDim int) (Attention, bool) {
 func kernelName(l Level, t quant.Type) string {
 	name := map[quant.Type]string{quant.F32: "f32", quant.F16: "f16", quant.BF16: "bf16", quant.Q8_0: "q8_0"}[t]
 	return l.String() + "." + name
-}
-
-// portableAttention is attention in plain Go.
-type portableAttention struct {
-	t             quant.Type
-	headDim, vDim int
-}
-
-func (a *portableAttention) scratchFloats(g int) int {
-	return max(a.headDim, a.vDim) + g*BlockKeys
-}
-
-func (a *portableAttention) accumulate(acc, m, l, q []float32, g int, k, v []byte, n int, scratch []float32) {
-	row, scores := scratch[:max(a.headDim, a.vDim)], scratch[max(a.headDim, a.vDim):]
-	for at := 0; at < n; at += BlockKeys {
-		count := min(BlockKeys, n-at)
-		for j := range count {
-			key := a.row(row[:a.headDim], k, at+j)
-			for h := range g {
-				scores[h*BlockKeys+j] = dot(q[h*a.headDim:], key)
-			}
-		}
-		for h := range g {
-			f := softmaxStep(scores[h*BlockKeys:][:count], &m[h], &l[h])
-			if f != 1 {
-				o := acc[h*a.vDim:][:a.vDim]
-				for i := range o {
-					o[i] *= f
-				}
-			}
-		}
-		for j := range count {
-			value := a.row(row[:a.vDim], v, at+j)
-			for h := range g {
-				axpy(acc[h*a.vDim:][:a.vDim], scores[h*BlockKeys+j], value)
-			}
-		}
-	}
-}
-
-// softmaxStep turns a block of scores into weights relative to the running
-// maximum m, which it raises to cover them, adds the weights to the running
-// sum l, and returns the factor by which what was summed before shrinks.
-func softmaxStep(scores []float32, m, l *float32) float32 {
-	top := *m
-	for _, s := range scores {
-		top = max(top, s)
-	}
-	if math.IsInf(float64(top), -1) {
-		clear(scores) // nothing but -Inf so far
-		return 1
-	}
-	f, sum := exp32(*m-top), float32(0)
-	for j, s := range scores {
-		scores[j] = exp32(s - top)
-		sum += scores[j]
-	}
-	*m, *l = top, *l*f+sum
-	return f
-}
-
-// dot is the inner product of key and the start of q.
-func dot(q, key []float32) float32 {
-	q = q[:len(key)]
-	var s [4]float32
-	for ; len(key) >= 4; key, q = key[4:], q[4:] {
-		s[0] += q[0] * key[0]
-		s[1] += q[1] * key[1]
-		s[2] += q[2] * key[2]
-		s[3] += q[3] * key[3]
-	}
-	for i, x := range key {
-		s[i] += q[i] * x
-	}
-	return s[0] + s[1] + (s[2] + s[3])
-}
-
-// row widens row i of a cache into dst.
-func (a *portableAttention) row(dst []float32, cache []byte, i int) []float32 {
-	n := a.t.RowBytes(len(dst))
-	if err := quant.Dequantize(a.t, dst, cache[i*n:(i+1)*n]); err != nil {
-		panic(err)
-	}
-	return dst
-}
-
-func (a *portableAttention) prefillScratchFloats(r, g int) int {
-	return a.scratchFloats(g) + g*(a.vDim+2)
-}
-
-// prefill attends one row after the other.
-func (a *portableAttention) prefill(out []float32, ldo int, q []float32, ldq, r, g int, k, v []byte, n0 int, scratch []float32) {
-	acc, scratch := scratch[:g*a.vDim], scratch[g*a.vDim:]
-	m, l, scratch := scratch[:g], scratch[g:2*g], scratch[2*g:]
-	for i := range r {
-		clear(acc)
-		clear(l)
-		for h := range m {
-			m[h] = float32(math.Inf(-1))
-		}
-		a.accumulate(acc, m, l, q[i*ldq:], g, k, v, n0+i+1, scratch)
-		for h := range g {
-			o := out[i*ldo+h*a.vDim:][:a.vDim]
-			for c := range o {
-				o[c] = acc[h*a.vDim+c] / l[h]
-			}
-		}
-	}
 }

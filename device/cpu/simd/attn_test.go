@@ -138,8 +138,8 @@ func TestAttentionMatchesTheReference(t *testing.T) {
 				k, v := newCache(t, r, typ, n, headDim, 1), newCache(t, r, typ, n, vDim, 1)
 				kb, vb := k.stale(3*typ.RowBytes(headDim)), v.stale(3*typ.RowBytes(vDim))
 				for _, g := range []int{1, 2, 3, 4, 5, 7, 8, 16} {
-					if n > 300 && g > 3 {
-						continue
+					if n > 33 && g%5 != 3 || n > 300 && g != 3 {
+						continue // the reference is slow
 					}
 					q := normal(r, g*headDim, 2/math.Sqrt(float64(headDim)))
 					p := newPartials(g, vDim)
