@@ -28,7 +28,7 @@ type bigram struct {
 // Every merge removes a symbol and queues at most two bigrams, so n symbols
 // make fewer than 3n bigrams, each of which costs one push and one pop.
 func (t *Tokenizer) mergeAll(sc *scratch, text []byte) {
-	sc.queue = sc.queue[:0]
+	sc.queue, sc.queued = sc.queue[:0], 0
 	for i := 1; i < len(sc.symbols); i++ {
 		t.queueMerge(sc, text, int32(i-1), int32(i))
 	}
@@ -74,6 +74,7 @@ func (t *Tokenizer) queueMerge(sc *scratch, text []byte, left, right int32) {
 			return
 		}
 	}
+	sc.queued++
 	push(&sc.queue, bigram{key: uint64(rank)<<32 | uint64(uint32(left)), end: r.end, piece: piece})
 }
 

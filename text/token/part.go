@@ -71,14 +71,17 @@ func (t *Tokenizer) newSpecialSet(md Metadata) specialSet {
 	return set
 }
 
+// maxFragment is the length at which any text is cut, so that the offsets of
+// symbols, in text that may grow threefold, fit 32 bits.
+const maxFragment = 1 << 29
+
 // part cuts text at its special tokens. As in llama.cpp, a longer token is cut
 // out of the whole text before a shorter one is looked for.
 func (t *Tokenizer) part(sc *scratch, text string, parseSpecial bool) []fragment {
 	sc.fragments = sc.fragments[:0]
-	if text == "" {
-		return sc.fragments
+	for start := 0; start < len(text); start += maxFragment {
+		sc.fragments = append(sc.fragments, fragment{start: start, end: min(start+maxFragment, len(text)), token: noToken})
 	}
-	sc.fragments = append(sc.fragments, fragment{start: 0, end: len(text), token: noToken})
 	for _, i := range t.specials.occurring(sc, text, parseSpecial) {
 		sc.parted = sc.parted[:0]
 		for _, f := range sc.fragments {

@@ -73,6 +73,7 @@ type Tokenizer struct {
 type scratch struct {
 	symbols    []symbol
 	queue      []bigram
+	queued     int // bigrams queued by the last mergeAll
 	ends, cuts []int
 	fragments  []fragment
 	parted     []fragment
