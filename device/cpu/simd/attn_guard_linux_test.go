@@ -19,13 +19,13 @@ func fencedFloats(t *testing.T, x []float32, atEnd bool) []float32 {
 
 // A load or store outside the operands kills the test with SIGSEGV.
 func TestAttentionTouchesOnlyItsOperands(t *testing.T) {
-	for _, size := range [][2]int{{64, 64}, {96, 32}, {16, 48}} {
+	for _, size := range [][2]int{{64, 64}, {96, 32}, {16, 16}} {
 		headDim, vDim := size[0], size[1]
 		forAttention(t, headDim, vDim, func(t *testing.T, a *Attention, typ quant.Type) {
 			r := rand.New(rand.NewPCG(20, 1))
-			for _, n := range []int{1, 2, 3, 4, 5, 31, 33, 64, 67} {
+			for _, n := range []int{1, 3, 4, 37, 66} {
 				k, v := newCache(t, r, typ, n, headDim, 1), newCache(t, r, typ, n, vDim, 1)
-				for _, g := range []int{1, 2, 3, 7} {
+				for _, g := range []int{1, 7} {
 					for _, atEnd := range []bool{false, true} {
 						f := func(n int) []float32 { return fencedFloats(t, make([]float32, n), atEnd) }
 						kb, vb := fenced(t, k.bytes, atEnd), fenced(t, v.bytes, atEnd)

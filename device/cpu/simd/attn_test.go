@@ -268,7 +268,7 @@ func TestPrefillMatchesTheReference(t *testing.T) {
 		forAttention(t, headDim, vDim, func(t *testing.T, a *Attention, typ quant.Type) {
 			r := rand.New(rand.NewPCG(15, uint64(headDim)))
 			for _, c := range []struct{ rows, g, n0 int }{
-				{1, 1, 0}, {2, 1, 0}, {7, 3, 0}, {33, 2, 31}, {5, 8, 64}, {70, 1, 60}, {3, 16, 200}, {13, 7, 1}, {20, 16, 100},
+				{1, 1, 0}, {2, 1, 0}, {7, 3, 0}, {33, 2, 31}, {3, 8, 64}, {70, 1, 60}, {5, 7, 1}, {13, 16, 2},
 			} {
 				n := c.n0 + c.rows
 				k, v := newCache(t, r, typ, n, headDim, 1), newCache(t, r, typ, n, vDim, 1)
