@@ -24,6 +24,11 @@ type Model struct {
 	eps                          float64
 	weights                      map[string][]float64
 	keys, values                 [][][]float64 // [layer][position][kvHeads*headDim]
+
+	// RouterGap is, of the last Forward, the smallest difference between the
+	// router logits of an expert that was chosen and one that was not: with
+	// errors above it another expert is chosen. Infinite without experts.
+	RouterGap float64
 }
 
 // New reads a model; it panics on a file that is not one, being for tests.
@@ -79,8 +84,16 @@ func (m *Model) weight(name string) []float64 {
 	return w
 }
 
+// Rewind forgets all positions from n on.
+func (m *Model) Rewind(n int) {
+	for l := range m.layers {
+		m.keys[l], m.values[l] = m.keys[l][:n], m.values[l][:n]
+	}
+}
+
 // Forward appends one token and returns the logits after it, [vocabulary].
 func (m *Model) Forward(token int32) []float64 {
+	m.RouterGap = math.Inf(1)
 	embd := m.weight("token_embd.weight") // [vocab][hidden]
 	x := append([]float64{}, embd[int(token)*m.hidden:(int(token)+1)*m.hidden]...)
 	for l := range m.layers {
@@ -209,6 +222,7 @@ func (m *Model) mixture(p string, y []float64) []float64 {
 		chosen[best] = probs[best]
 		total += probs[best]
 	}
+	m.noteGap(probs, chosen)
 	out := make([]float64, m.hidden)
 	size := m.hidden * m.expFFN
 	for e, weight := range chosen {
@@ -218,6 +232,20 @@ func (m *Model) mixture(p string, y []float64) []float64 {
 		}
 	}
 	return out
+}
+
+// noteGap lowers RouterGap to that of a token's probabilities: the logarithm
+// of their ratio is the difference of the logits.
+func (m *Model) noteGap(probs []float64, chosen map[int]float64) {
+	least, most := math.Inf(1), 0.0
+	for e, p := range probs {
+		if _, in := chosen[e]; in {
+			least = math.Min(least, p)
+		} else {
+			most = math.Max(most, p)
+		}
+	}
+	m.RouterGap = math.Min(m.RouterGap, math.Log(least/most))
 }
 
 // gated is down(silu(gate(y)) * up(y)).
