@@ -42,8 +42,8 @@ func TestMatVecTouchesOnlyItsOperands(t *testing.T) {
 	eachMatVec(t, func(t *testing.T, typ quant.Type, mv MatVec) {
 		rng := rand.New(rand.NewPCG(7, uint64(typ)))
 		block := typ.BlockElems()
-		for _, k := range []int{block, 2 * block, 3 * block, 7 * block, 16 * block, 37 * block} {
-			for _, rows := range []int{1, 2, 3, 4, 5, 8} {
+		for _, k := range []int{block, 3 * block, 16 * block, 37 * block} {
+			for _, rows := range []int{1, 5} {
 				for _, atEnd := range []bool{false, true} {
 					x := make([]byte, 4*k)
 					w := fenced(t, randomWeights(rng, typ, rows, k, weightFills[0].f), atEnd)

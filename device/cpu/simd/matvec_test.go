@@ -28,14 +28,16 @@ func TestMatVecMatchesFloat64OnThePackedActivations(t *testing.T) {
 	eachMatVec(t, func(t *testing.T, typ quant.Type, mv MatVec) {
 		rng := rand.New(rand.NewPCG(1, uint64(typ)))
 		for _, k := range rowLengths(typ) {
-			for _, fill := range weightFills {
-				for _, af := range actFills {
-					rows := 1 + rng.IntN(17)
-					w, act := randomWeights(rng, typ, rows, k, fill.f), packed(rng, mv, k, af.f)
-					out := make([]float32, rows)
-					mv.Dot(out, w, act, k)
-					checkRows(t, fmt.Sprintf("k=%d rows=%d weights %s, activations %s", k, rows, fill.name, af.name), typ, mv, out, w, act, k)
+			for i := range len(weightFills) * len(actFills) {
+				if i != 0 && (i+k/typ.BlockElems())%4 != 0 {
+					continue // in time, every combination meets some lengths
 				}
+				wf, af := weightFills[i%len(weightFills)], actFills[i%len(actFills)]
+				rows := 1 + rng.IntN(9)
+				w, act := randomWeights(rng, typ, rows, k, wf.f), packed(rng, mv, k, af.f)
+				out := make([]float32, rows)
+				mv.Dot(out, w, act, k)
+				checkRows(t, fmt.Sprintf("k=%d rows=%d weights %s, activations %s", k, rows, wf.name, af.name), typ, mv, out, w, act, k)
 			}
 		}
 	})
@@ -50,12 +52,12 @@ func rowLengths(typ quant.Type) []int {
 		for k := 1; k <= 70; k++ {
 			ks = append(ks, k)
 		}
-		return append(ks, 127, 128, 129, 255, 256, 1024, 1037)
+		return append(ks, 127, 128, 129, 1037)
 	}
 	for n := 1; n <= 9; n++ {
 		ks = append(ks, n*block)
 	}
-	return append(ks, 12*block, 16*block, 19*block)
+	return append(ks, 16*block, 19*block)
 }
 
 // A fill sets bytes of weights, apart from the scales, or elements of the
@@ -221,7 +223,7 @@ func termMagnitudes(typ quant.Type, m []float32, row []byte) {
 func TestMatVecRowIsIndependentOfTheCall(t *testing.T) {
 	eachMatVec(t, func(t *testing.T, typ quant.Type, mv MatVec) {
 		rng := rand.New(rand.NewPCG(2, uint64(typ)))
-		for _, k := range []int{typ.BlockElems(), 3 * typ.BlockElems(), 1024 + 3*typ.BlockElems()} {
+		for _, k := range []int{typ.BlockElems(), 3 * typ.BlockElems(), 512 + 3*typ.BlockElems()} {
 			const rows = 17
 			rowBytes := typ.RowBytes(k)
 			w, act := randomWeights(rng, typ, rows, k, weightFills[0].f), packed(rng, mv, k, actFills[0].f)
@@ -230,7 +232,7 @@ func TestMatVecRowIsIndependentOfTheCall(t *testing.T) {
 				mv.Dot(want[r:r+1], w[r*rowBytes:][:rowBytes], act, k)
 			}
 			for n := 0; n <= rows; n++ {
-				for offset := range 5 { // of both operands, in bytes
+				for _, offset := range []int{0, 1 + n%7} { // of both operands, in bytes
 					wAt := append(make([]byte, offset, offset+len(w)), w[:n*rowBytes]...)[offset:]
 					actAt := append(make([]byte, offset, offset+len(act)), act...)[offset:]
 					got := make([]float32, n+1)
