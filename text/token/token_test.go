@@ -108,6 +108,7 @@ func TestBestScoreMergesFirst(t *testing.T) {
 		{"better score first", []string{"a 0", "b 0", "c 0", "ab -2", "bc -1"}, "abc", "a|bc"},
 		{"equal scores from the left", []string{"a 0", "aa -1"}, "aaa", "aa|a"},
 		{"positive scores beat negative ones", []string{"a 0", "b 0", "c 0", "ab -1", "bc 1"}, "abc", "a|bc"},
+		{"minus zero is zero", []string{"a 0", "b 0", "c 0", "ab -0", "bc 0"}, "abc", "ab|c"},
 		{"what has no token falls back to bytes", []string{"a 0"}, "aé", "a|<0xC3>|<0xA9>"},
 		{"spaces are marked", []string{"▁ 0", "a 0", "▁a -1"}, " a a", "▁a|▁a"},
 		{"any two tokens that spell a third merge", []string{"▁ 0", "a 0", "▁a 0", "a▁a -1"}, "a a", "a▁a"},
@@ -116,6 +117,32 @@ func TestBestScoreMergesFirst(t *testing.T) {
 			tok := mustNew(t, scored(tt.pieces...).with(metadata{"add_space_prefix": false}))
 			if got := spell(tok, tok.Encode(tt.text, false, false)); got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// gemma is a vocabulary like Gemma 4's: merges over characters.
+func gemma() metadata {
+	return metadata{
+		"model": "gemma4", "tokens": []string{"<bos>", "<0x41>", "a", "▁", "é", "\n", "\n\n", "▁a", "a▁a"},
+		"token_type": []int64{3, 6, 1, 1, 1, 1, 1, 1, 1}, "merges": []string{"▁ a", "a ▁a"}, "bos_token_id": uint64(0), "add_bos_token": false,
+	}
+}
+
+func TestMergesOverCharacters(t *testing.T) {
+	tok := mustNew(t, gemma())
+	for _, tt := range []struct{ name, text, want string }{
+		{"spaces are marked and merge into words", "é a a", "<bos>|é|▁a|▁a"},
+		{"merges cross words", "a a", "<bos>|a▁a"},
+		{"but not lines", "a\na", "<bos>|a|\n|a"},
+		{"newlines that are a token are one without merges", "a\n\na", "<bos>|a|\n\n|a"},
+		{"others are not", "\n\n\n", "<bos>|\n|\n|\n"},
+		{"what has no token falls back to bytes", "A", "<bos>|<0x41>"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := spell(tok, tok.Encode(tt.text, true, false)); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
 	}
@@ -157,6 +184,31 @@ func TestSpecialTokens(t *testing.T) {
 			tok := mustNew(t, tt.md)
 			if got := spell(tok, tok.Encode(tt.text, tt.addSpecial, tt.special)); got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestBOSAndEOS(t *testing.T) {
+	many := byteLevel("gpt-2", []string{}, nil)
+	for _, tt := range []struct {
+		name     string
+		md       metadata
+		bos, eos int32
+	}{
+		{"gpt2 has 11 for both", many, 11, 11},
+		{"llama has 1 and 2", scored(), 1, 2},
+		{"gemma 4 has none but by key", gemma(), 0, noToken},
+		{"nor does GLM have a BOS", many.with(metadata{"pre": "glm4"}), noToken, 11},
+		{"keys say otherwise", many.with(metadata{"bos_token_id": uint64(3), "eos_token_id": uint64(4)}), 3, 4},
+		{"a small vocabulary has neither", metadata{"model": "gpt2", "tokens": []string{"a"}, "merges": []string{}}, noToken, noToken},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tok := mustNew(t, tt.md)
+			bos, hasBOS := tok.BOS()
+			eos, hasEOS := tok.EOS()
+			if bos != tt.bos || eos != tt.eos || hasBOS != (bos != noToken) || hasEOS != (eos != noToken) {
+				t.Errorf("BOS %d %v, EOS %d %v, want %d and %d", bos, hasBOS, eos, hasEOS, tt.bos, tt.eos)
 			}
 		})
 	}
