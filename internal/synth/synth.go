@@ -8,6 +8,7 @@ package synth
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"math"
 
 	"github.com/holdfast-llm/holdfast/gguf"
@@ -61,15 +62,20 @@ const (
 // same c. It panics on what cannot be such a model, such as a row length that is
 // not whole blocks of c.Type.
 func Model(c Config) []byte {
-	c = c.withDefaults()
-	if err := c.check(); err != nil {
-		panic(fmt.Sprintf("synth: %v", err))
-	}
 	var b bytes.Buffer
-	if err := gguf.Write(&b, metadata(c), sources(c)); err != nil {
+	if err := Write(&b, c); err != nil {
 		panic(fmt.Sprintf("synth: %v", err))
 	}
 	return b.Bytes()
+}
+
+// Write writes what Model returns, for models too large to be held in memory.
+func Write(w io.Writer, c Config) error {
+	c = c.withDefaults()
+	if err := c.check(); err != nil {
+		return err
+	}
+	return gguf.Write(w, metadata(c), sources(c))
 }
 
 // Arches are the architectures that Model builds.
