@@ -26,6 +26,11 @@ import (
 const (
 	gemmDepth      = 512 // elements of a row in a panel of quantised weights
 	gemmFloatDepth = 256 // the same of floating-point weights
+
+	// gemmCached is the size of the activations that stay in the second-level
+	// cache: a wider product takes several passes over the matrix, each with
+	// as many elements of all rows as it has room for.
+	gemmCached = 512 << 10
 )
 
 // gemmKernels are the assembly kernels for one weight type at one level.
@@ -95,44 +100,69 @@ func (g *gemmKernels) run(out []float32, ldo int, w []byte, k, rows int, act []b
 	skip := -int(uintptr(unsafe.Pointer(unsafe.SliceData(scratch)))) & (cacheLine - 1)
 	panel := scratch[skip:][:g.panelBytes()]
 	spare := scratch[skip+len(panel):][:g.spareBytes()]
-	tileBytes := g.act.offset(k)
-	for r := 0; r < rows; r += 2 * g.lanes {
-		panelRows := min(2*g.lanes, rows-r)
-		add := 0
-		for k0 := 0; k0 < k; k0 += g.depth() {
-			depth := min(g.depth(), k-k0)
-			g.fill(panel, w[r*rowBytes:rows*rowBytes], rowBytes, k0, depth, panelRows, spare)
-			a := act[g.act.offset(k0):]
-			for i := 0; i < n; i += g.act.tile {
-				m := min(g.act.tile, n-i)
-				g.tiles[(m-1)/2](&out[i*ldo+r], ldo, &panel[0], &a[i/g.act.tile*tileBytes], depth/g.step(), m, panelRows, add)
+	pass := max(gemmCached/g.act.bytes(g.depth(), n), 1) * g.depth()
+	for k0 := 0; k0 < k; k0 += pass {
+		for r := 0; r < rows; r += 2 * g.lanes {
+			p := gemmPanel{
+				panel: panel, spare: spare,
+				w: w[r*rowBytes : rows*rowBytes], rowBytes: rowBytes, rows: min(2*g.lanes, rows-r),
+				out: out[r:], ldo: ldo, act: act, tileBytes: g.act.offset(k), n: n,
 			}
-			add = 1
+			g.multiply(&p, k0, min(k0+pass, k))
 		}
 	}
 }
 
-// fill unpacks elements k0 to k0+depth of the first rows rows of w. Rows that
-// fill no vector, or that don't end with a whole block, are copied to spare
-// first: unpack always reads all lanes.
-func (g *gemmKernels) fill(panel, w []byte, rowBytes, k0, depth, rows int, spare []byte) {
-	from := k0 * g.unitBytes / g.unit
-	size := depth * g.unitBytes / g.unit
-	blocks := (depth + g.unit - 1) / g.unit
-	ahead := size // the next elements of the same rows
-	if from+size == rowBytes {
-		ahead = 2*g.lanes*rowBytes - from // the first ones of the next panel
-	}
-	for r := 0; r < rows; r += g.lanes {
-		src, stride := w[r*rowBytes+from:], rowBytes
-		if rows-r < g.lanes || depth%g.unit != 0 {
-			stride = blocks * g.unitBytes
-			for i := range min(g.lanes, rows-r) {
-				copy(spare[i*stride:][:stride], src[i*rowBytes:][:size])
-			}
-			src = spare
+// gemmPanel is what the product of one panel's rows with all activations is
+// made of.
+type gemmPanel struct {
+	panel, spare   []byte // scratch
+	w              []byte // starts with the panel's rows
+	rowBytes, rows int
+	out            []float32
+	ldo            int
+	act            []byte
+	tileBytes, n   int
+}
+
+// multiply adds the products of elements from to to, and sets out if from is 0.
+func (g *gemmKernels) multiply(p *gemmPanel, from, to int) {
+	for k0 := from; k0 < to; k0 += g.depth() {
+		depth := min(g.depth(), to-k0)
+		// What is needed next: more of the same rows or the next panel.
+		ahead := g.weightBytes(depth)
+		if k0+depth == to {
+			ahead = 2*g.lanes*p.rowBytes - g.weightBytes(k0-from)
 		}
-		dst := &panel[4*r]
+		g.fill(p, k0, depth, ahead)
+		for i := 0; i < p.n; i += g.act.tile {
+			m := min(g.act.tile, p.n-i)
+			act := &p.act[i/g.act.tile*p.tileBytes+g.act.offset(k0)]
+			g.tiles[(m-1)/2](&p.out[i*p.ldo], p.ldo, &p.panel[0], act, depth/g.step(), m, p.rows, min(k0, 1))
+		}
+	}
+}
+
+// weightBytes is the size of k elements of a row of weights; k is a multiple
+// of the type's block.
+func (g *gemmKernels) weightBytes(k int) int { return k * g.unitBytes / g.unit }
+
+// fill unpacks elements k0 to k0+depth of the panel's rows. Rows that fill no
+// vector, or that don't end with a whole block, are copied to spare first:
+// unpack always reads all lanes.
+func (g *gemmKernels) fill(p *gemmPanel, k0, depth, ahead int) {
+	size := g.weightBytes(depth)
+	blocks := (depth + g.unit - 1) / g.unit
+	for r := 0; r < p.rows; r += g.lanes {
+		src, stride := p.w[r*p.rowBytes+g.weightBytes(k0):], p.rowBytes
+		if p.rows-r < g.lanes || depth%g.unit != 0 {
+			stride = blocks * g.unitBytes
+			for i := range min(g.lanes, p.rows-r) {
+				copy(p.spare[i*stride:][:stride], src[i*p.rowBytes:][:size])
+			}
+			src = p.spare
+		}
+		dst := &p.panel[4*r]
 		g.unpack(dst, &src[0], stride, blocks, ahead)
 		if g.bias != nil {
 			g.bias(dst, g.groupBytes, depth/gemmGroup)
