@@ -24,6 +24,8 @@ var actCases = []struct {
 	{"negative zero", func(*rand.Rand, int) float32 { return float32(math.Copysign(0, -1)) }},
 	{"subnormal", func(rng *rand.Rand, i int) float32 { return math.Float32frombits(rng.Uint32() & (1<<23 - 1)) }},
 	{"around tiny", func(rng *rand.Rand, i int) float32 { return tiny * float32(rng.NormFloat64()) }},
+	{"just tiny", func(*rand.Rand, int) float32 { return tiny }},
+	{"below tiny", func(*rand.Rand, int) float32 { return math.Nextafter32(tiny, 0) }},
 	{"largest", func(rng *rand.Rand, i int) float32 { return math.MaxFloat32 * float32(1-i%2*2) }},
 	{"one NaN", func(rng *rand.Rand, i int) float32 {
 		if i == 300 {

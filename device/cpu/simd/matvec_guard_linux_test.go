@@ -45,11 +45,14 @@ func TestMatVecTouchesOnlyItsOperands(t *testing.T) {
 		for _, k := range []int{block, 3 * block, 16 * block, 37 * block} {
 			for _, rows := range []int{1, 5} {
 				for _, atEnd := range []bool{false, true} {
-					x := make([]byte, 4*k)
+					x := fenced(t, make([]byte, 4*k), atEnd)
+					for i := range floats(x) {
+						floats(x)[i] = float32(rng.NormFloat64())
+					}
 					w := fenced(t, randomWeights(rng, typ, rows, k, weightFills[0].f), atEnd)
 					act := fenced(t, make([]byte, mv.ActBytes(k)), atEnd)
 					out := fenced(t, make([]byte, 4*rows), atEnd)
-					mv.Pack(act, floats(fenced(t, x, atEnd)))
+					mv.Pack(act, floats(x))
 					mv.Dot(floats(out), w, act, k)
 					checkRows(t, fmt.Sprintf("k=%d rows=%d at end: %t", k, rows, atEnd), typ, mv, floats(out), w, act, k)
 				}
