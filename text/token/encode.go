@@ -2,6 +2,54 @@ package token
 
 import "unicode/utf8"
 
+// scratch is the working memory of one Encode.
+type scratch struct {
+	symbols    []symbol
+	queue      []bigram
+	queued     int // bigrams queued by the last mergeAll
+	ends, cuts []int
+	fragments  []fragment
+	parted     []fragment
+	present    []int32
+	seen       []bool
+	word       []byte
+}
+
+// Encode returns the ids of text. addSpecial puts the beginning and end tokens
+// where the vocabulary asks for them. parseSpecial turns the spelling of a
+// control token in text, such as "<|im_end|>", into that token; without it
+// such a spelling is ordinary text. User-defined tokens are always recognised.
+//
+// A byte for which the vocabulary has no token becomes the unknown token, or
+// nothing where there is none. The work is O(n log n) in len(text).
+func (t *Tokenizer) Encode(text string, addSpecial, parseSpecial bool) []int32 {
+	sc := t.scratch.Get().(*scratch)
+	defer t.scratch.Put(sc)
+
+	ids := make([]int32, 0, len(text)/3+2)
+	if addSpecial && t.addBOS {
+		ids = append(ids, t.bos)
+	}
+	afterSpecial := true // spm: a space is put before text that follows a special token or nothing
+	for _, f := range t.part(sc, text, parseSpecial) {
+		if f.token != noToken {
+			ids = append(ids, f.token)
+			afterSpecial = true
+			continue
+		}
+		raw := text[f.start:f.end]
+		if t.addSpacePrefix && afterSpecial {
+			raw = " " + raw
+		}
+		ids = t.encodeText(ids, sc, raw)
+		afterSpecial = false
+	}
+	if addSpecial && t.addEOS {
+		ids = append(ids, t.eos)
+	}
+	return ids
+}
+
 // encodeText appends the ids of text, which holds no special tokens.
 func (t *Tokenizer) encodeText(ids []int32, sc *scratch, text string) []int32 {
 	if t.model == spm {
@@ -24,7 +72,7 @@ func (t *Tokenizer) encodeText(ids []int32, sc *scratch, text string) []int32 {
 		}
 		before := len(ids)
 		ids = t.encodeWord(ids, sc, sc.word)
-		if whole != noToken && len(ids) == before+1 {
+		if whole != noToken && len(ids) == before+1 && ids[before] == whole {
 			t.merged[whole].Store(true)
 		}
 	}

@@ -54,7 +54,7 @@ func byteLevel(pre string, merges, controls []string) metadata {
 func scored(pieces ...string) metadata {
 	tokens, types := []string{"<unk>", "<s>", "</s>"}, []int64{2, 3, 3}
 	for b := range 256 {
-		tokens, types = append(tokens, fmt.Sprintf("<0x%02X>", b)), append(types, int64(byteKind))
+		tokens, types = append(tokens, fmt.Sprintf("<0x%02X>", b)), append(types, int64(singleByte))
 	}
 	scores := make([]float64, len(tokens))
 	for _, p := range pieces {

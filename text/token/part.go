@@ -40,7 +40,7 @@ func (t *Tokenizer) newSpecialSet(md Metadata) specialSet {
 	set := specialSet{nodes: make([]trieNode, 1)}
 	strip := phi3(md)
 	for id, k := range t.kinds {
-		if k != control && k != unknownKind && k != userDefined {
+		if k != control && k != unknown && k != userDefined {
 			continue
 		}
 		s := special{id: int32(id), text: string(t.vocab.text(int32(id))), plain: k == userDefined}

@@ -129,20 +129,18 @@ func casedWord(s string, i int) int {
 // deepseek3 matches the last pass of DeepSeek-V3's pattern, after numbers and
 // Chinese and Japanese have been cut out:
 //
-//	[!-/:-~][A-Za-z]+                         an ASCII punctuation mark and letters
-//	[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+     letters and marks, with one character before them
-//	 ?[\p{P}\p{S}]+[\r\n]*                   punctuation, with the newlines after it
-//	\s*[\r\n]+|\s+(?!\S)|\s+                as in gpt4
-//
-// where [!-/:-~] stands for ASCII punctuation without letters.
+//	[!-/:-@[-`{-~][A-Za-z]+                an ASCII punctuation mark and letters
+//	[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+   letters and marks, with one character before them
+//	 ?[\p{P}\p{S}]+[\r\n]*                 punctuation, with the newlines after it
+//	\s*[\r\n]+|\s+(?!\S)|\s+              as in gpt4
 func deepseek3(s string, i int) (int, bool) {
 	c, w := classAt(s, i)
-	if c&(punct|symbolic) != 0 && w == 1 {
+	if c&(punct|symbolic) != 0 && s[i] < utf8.RuneSelf {
 		j := i + 1
 		for j < len(s) && isASCIILetter(s[j]) {
 			j++
 		}
-		if j > i+1 && s[i] < utf8.RuneSelf {
+		if j > i+1 {
 			return j - i, true
 		}
 	}
@@ -258,81 +256,4 @@ func lines(s string, i int) (int, bool) {
 		j++
 	}
 	return j - i, true
-}
-
-// upTo matches up to n characters of in: [...]{1,n}
-func upTo(n int, in class) matcher {
-	return func(s string, i int) (int, bool) {
-		if end := skipUpTo(s, i, n, in); end > i {
-			return end - i, true
-		}
-		_, w := classAt(s, i)
-		return w, false
-	}
-}
-
-// each matches single characters of in: [...]
-func each(in set) matcher {
-	return func(s string, i int) (int, bool) {
-		r, w := utf8.DecodeRuneInString(s[i:])
-		return w, in(r)
-	}
-}
-
-// runs matches characters of in: [...]+
-func runs(in set) matcher {
-	return func(s string, i int) (int, bool) {
-		if end := skipSet(s, i, in); end > i {
-			return end - i, true
-		}
-		_, w := utf8.DecodeRuneInString(s[i:])
-		return w, false
-	}
-}
-
-// wordsOf matches characters of in with the space before them: \s?[...]+
-func wordsOf(in set) matcher {
-	return func(s string, i int) (int, bool) {
-		c, w := classAt(s, i)
-		if c&space != 0 {
-			if end := skipSet(s, i+w, in); end > i+w {
-				return end - i, true
-			}
-		}
-		if end := skipSet(s, i, in); end > i {
-			return end - i, true
-		}
-		return w, false
-	}
-}
-
-// skipSet returns the end of the characters from i that are in the set.
-func skipSet(s string, i int, in set) int {
-	for i < len(s) {
-		r, w := utf8.DecodeRuneInString(s[i:])
-		if !in(r) {
-			break
-		}
-		i += w
-	}
-	return i
-}
-
-// threeDigits matches [0-9][0-9][0-9].
-func threeDigits(s string, i int) (int, bool) {
-	n := 0
-	for n < 3 && i+n < len(s) && s[i+n] >= '0' && s[i+n] <= '9' {
-		n++
-	}
-	return max(n, 1), n == 3
-}
-
-// trailingSpace matches \s+$.
-func trailingSpace(s string, i int) (int, bool) {
-	end := skip(s, i, space)
-	if end == i {
-		_, end = classAt(s, i)
-		return end, false
-	}
-	return end - i, end == len(s)
 }

@@ -63,7 +63,7 @@ func (t *Tokenizer) loadSpecials(md Metadata) error {
 			return err
 		}
 	}
-	if t.unknown != noToken && t.kinds[t.unknown] != unknownKind {
+	if t.unknown != noToken && t.kinds[t.unknown] != unknown {
 		t.unknown = noToken
 	}
 

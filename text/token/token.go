@@ -69,19 +69,6 @@ type Tokenizer struct {
 	scratch sync.Pool // of *scratch
 }
 
-// scratch is the working memory of one Encode.
-type scratch struct {
-	symbols    []symbol
-	queue      []bigram
-	queued     int // bigrams queued by the last mergeAll
-	ends, cuts []int
-	fragments  []fragment
-	parted     []fragment
-	present    []int32
-	seen       []bool
-	word       []byte
-}
-
 // New builds the tokenizer that md describes. It fails, naming the key and
 // the number, when the vocabulary is missing or contradicts itself, and with
 // an *UnsupportedError when the model or the pre-tokenizer is one that this
@@ -130,6 +117,15 @@ func New(md Metadata) (*Tokenizer, error) {
 	return t, nil
 }
 
+// Size is the number of tokens; ids are 0 to Size()-1.
+func (t *Tokenizer) Size() int { return len(t.kinds) }
+
+// BOS is the token that begins a sequence, if there is one.
+func (t *Tokenizer) BOS() (int32, bool) { return t.bos, t.bos != noToken }
+
+// EOS is the token that ends a sequence, if there is one.
+func (t *Tokenizer) EOS() (int32, bool) { return t.eos, t.eos != noToken }
+
 // UnsupportedError reports a tokenizer model or pre-tokenizer that this
 // package does not know, with the names that it does.
 type UnsupportedError struct {
@@ -140,76 +136,4 @@ type UnsupportedError struct {
 
 func (e *UnsupportedError) Error() string {
 	return fmt.Sprintf("token: %s %q is not supported (supported: %s)", e.Key, e.Name, strings.Join(e.Supported, ", "))
-}
-
-// Size is the number of tokens; ids are 0 to Size()-1.
-func (t *Tokenizer) Size() int { return len(t.kinds) }
-
-// BOS is the token that begins a sequence, if there is one.
-func (t *Tokenizer) BOS() (int32, bool) { return t.bos, t.bos != noToken }
-
-// EOS is the token that ends a sequence, if there is one.
-func (t *Tokenizer) EOS() (int32, bool) { return t.eos, t.eos != noToken }
-
-// Encode returns the ids of text. addSpecial puts the beginning and end tokens
-// where the vocabulary asks for them. parseSpecial turns the spelling of a
-// control token in text, such as "<|im_end|>", into that token; without it
-// such a spelling is ordinary text. User-defined tokens are always recognised.
-//
-// A byte for which the vocabulary has no token becomes the unknown token, or
-// nothing where there is none. The work is O(n log n) in len(text).
-func (t *Tokenizer) Encode(text string, addSpecial, parseSpecial bool) []int32 {
-	sc := t.scratch.Get().(*scratch)
-	defer t.scratch.Put(sc)
-
-	ids := make([]int32, 0, len(text)/3+2)
-	if addSpecial && t.addBOS {
-		ids = append(ids, t.bos)
-	}
-	afterSpecial := true // spm: a space is put before text that follows a special token or nothing
-	for _, f := range t.part(sc, text, parseSpecial) {
-		if f.token != noToken {
-			ids = append(ids, f.token)
-			afterSpecial = true
-			continue
-		}
-		raw := text[f.start:f.end]
-		if t.addSpacePrefix && afterSpecial {
-			raw = " " + raw
-		}
-		ids = t.encodeText(ids, sc, raw)
-		afterSpecial = false
-	}
-	if addSpecial && t.addEOS {
-		ids = append(ids, t.eos)
-	}
-	return ids
-}
-
-// Append appends the bytes of token id to dst. Control and unknown tokens have
-// bytes only when special is set; unused tokens and ids outside the vocabulary
-// have none. The bytes of one token need not be whole UTF-8: see Stream.
-func (t *Tokenizer) Append(dst []byte, id int32, special bool) []byte {
-	if id < 0 || int(id) >= len(t.kinds) {
-		return dst
-	}
-	text := t.vocab.text(id)
-	switch t.kinds[id] {
-	case control, unknownKind:
-		if special {
-			dst = append(dst, text...)
-		}
-	case userDefined:
-		dst = append(dst, text...)
-	case normal:
-		if t.model == bpeBytes {
-			return appendByteLevel(dst, text)
-		}
-		return appendUnmarked(dst, text)
-	case byteKind:
-		if b, ok := parseByteToken(text); ok {
-			dst = append(dst, b)
-		}
-	}
-	return dst
 }

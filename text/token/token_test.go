@@ -284,6 +284,12 @@ func TestBytesWithoutATokenBecomeUnknownOrNothing(t *testing.T) {
 	if got := tok.Encode("abcab", false, false); !slices.Equal(got, []int32{0, 1, 0, 1}) {
 		t.Errorf("bpe: got %v", got) // the merge "a b" makes a piece that is no token
 	}
+	tok = mustNew(t, metadata{"model": "gpt2", "pre": "gpt-2", "tokens": []string{"a", "ab"}, "merges": []string{}})
+	for range 2 { // the second time must not take "a", which is left of "ab", for the whole word
+		if got := tok.Encode("ab", false, false); !slices.Equal(got, []int32{0}) {
+			t.Errorf("bpe: got %v", got)
+		}
+	}
 }
 
 func TestNewRefuses(t *testing.T) {

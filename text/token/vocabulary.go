@@ -13,11 +13,11 @@ type kind uint8
 const (
 	undefined   kind = 0 // and every number not listed here
 	normal      kind = 1
-	unknownKind kind = 2
+	unknown     kind = 2
 	control     kind = 3
 	userDefined kind = 4
 	unused      kind = 5
-	byteKind    kind = 6
+	singleByte  kind = 6
 )
 
 // vocabulary holds pieces of text, numbered from 0, and finds a piece's number
@@ -144,7 +144,7 @@ func (t *Tokenizer) loadVocabulary(md Metadata) error {
 		t.kinds[i] = normal
 		if ok {
 			t.kinds[i] = undefined
-			if k := types[i]; k >= int64(normal) && k <= int64(byteKind) {
+			if k := types[i]; k >= int64(normal) && k <= int64(singleByte) {
 				t.kinds[i] = kind(k)
 			}
 		}

@@ -2,8 +2,37 @@ package token
 
 import "unicode/utf8"
 
+// Append appends the bytes of token id to dst. Control and unknown tokens have
+// bytes only when special is set; unused tokens and ids outside the vocabulary
+// have none. The bytes of one token need not be whole UTF-8: see Stream.
+func (t *Tokenizer) Append(dst []byte, id int32, special bool) []byte {
+	if id < 0 || int(id) >= len(t.kinds) {
+		return dst
+	}
+	text := t.vocab.text(id)
+	switch t.kinds[id] {
+	case control, unknown:
+		if special {
+			dst = append(dst, text...)
+		}
+	case userDefined:
+		dst = append(dst, text...)
+	case normal:
+		if t.model == bpeBytes {
+			return appendByteLevel(dst, text)
+		}
+		return appendUnmarked(dst, text)
+	case singleByte:
+		if b, ok := parseByteToken(text); ok {
+			dst = append(dst, b)
+		}
+	}
+	return dst
+}
+
 // Stream decodes tokens as they are generated. A character may be spread over
 // several tokens; a Stream holds its first bytes back until the rest has come.
+// Words of spm vocabularies carry the space before them, the first one too.
 //
 // A byte becomes U+FFFD as soon as it is certain that it can be part of no
 // character, each such byte by itself, as when Go ranges over a string. Control
