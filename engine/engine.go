@@ -190,6 +190,9 @@ func (e *Engine) Close() error {
 // Tokenizer is the file's tokenizer, built on first use.
 func (e *Engine) Tokenizer() (*token.Tokenizer, error) { return e.tokenizer() }
 
+// File is the model's file.
+func (e *Engine) File() *gguf.File { return e.cfg.File }
+
 // Hyper is the model's hyperparameters.
 func (e *Engine) Hyper() *model.Hyper { return e.model.Hyper }
 

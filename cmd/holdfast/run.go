@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -22,13 +21,13 @@ type runFlags struct {
 	disable                           []string
 	noMemoryCheck                     bool
 
-	sample            sample.Params
-	stop              repeated
-	ignoreEnd         bool
-	special, noEcho   bool
-	logprobs          int
-	chat, verbose     bool
-	noTimings, noHide bool
+	sample          sample.Params
+	stop            repeated
+	ignoreEnd       bool
+	special, noEcho bool
+	logprobs        int
+	chat, verbose   bool
+	noTimings       bool
 }
 
 // repeated is a flag whose every use adds a string, commas and all.
@@ -214,13 +213,4 @@ func (r *runFlags) report(e *engine.Engine, res *engine.Result, w io.Writer) {
 	for _, d := range rec.Declines {
 		fmt.Fprintf(w, "  decline %-28s %8d  %s: %s\n", d.Lane, d.Count, d.Reason, d.Detail)
 	}
-}
-
-// describe gives an error of the engine the flag that would mend it.
-func describe(err error) error {
-	var full *engine.ContextError
-	if errors.As(err, &full) {
-		return fmt.Errorf("%w: choose a larger one with -c", err)
-	}
-	return err
 }
