@@ -85,9 +85,9 @@ DATA kq2ScaleShift<>+4(SB)/4, $0x00000002
 DATA kq2ScaleShift<>+8(SB)/4, $0x00000000
 DATA kq2ScaleShift<>+12(SB)/4, $0x00000002
 DATA kq2ScaleShift<>+16(SB)/4, $0x00000000
-DATA kq2ScaleShift<>+20(SB)/4, $0x00000000
+DATA kq2ScaleShift<>+20(SB)/4, $0x00000004
 DATA kq2ScaleShift<>+24(SB)/4, $0x00000000
-DATA kq2ScaleShift<>+28(SB)/4, $0x00000004
+DATA kq2ScaleShift<>+28(SB)/4, $0x00000000
 GLOBL kq2ScaleShift<>(SB), RODATA|NOPTR, $32
 
 DATA kq2ScaleMask<>+0(SB)/4, $0x3f3f3f3f
@@ -1191,7 +1191,7 @@ row:
 
 loop0:
 	VBROADCASTSS 304(BX), X1
-	VPSHUFD      $0xa5, (CX), X2
+	VPSHUFD      $0x5a, (CX), X2
 	VPSHUFD      $0xff, (CX), X3
 	VPSRLVD      kq2ScaleShift<>+0(SB), X2, X2
 	VPSRLVD      kq2ScaleShift<>+16(SB), X3, X3
@@ -1199,18 +1199,17 @@ loop0:
 	VPAND        kq2ScaleMask<>+16(SB), X3, X3
 	VPOR         X3, X2, X2
 	VPMOVZXBW    X2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPERMQ       $0x44, Y2, Y2
-	VPMADDWD     288(BX), X3, X3
+	VPERMQ       $0xee, Y2, Y3
+	VPMADDWD     288(BX), X2, X2
 	VMOVDQU      16(CX), Y4
 	VPSRLW       $0x04, Y4, Y5
 	VPAND        kq2Nibble<>+0(SB), Y4, Y4
 	VPAND        kq2Nibble<>+0(SB), Y5, Y5
 	VPMADDUBSW   (BX), Y4, Y4
-	VPSHUFB      kq2Word<>+0(SB), Y2, Y6
+	VPSHUFB      kq2Word<>+0(SB), Y3, Y6
 	VPMADDWD     Y6, Y4, Y4
 	VPMADDUBSW   32(BX), Y5, Y5
-	VPSHUFB      kq2Word<>+32(SB), Y2, Y6
+	VPSHUFB      kq2Word<>+32(SB), Y3, Y6
 	VPMADDWD     Y6, Y5, Y5
 	VPADDD       Y5, Y4, Y4
 	VMOVDQU      48(CX), Y5
@@ -1218,11 +1217,11 @@ loop0:
 	VPAND        kq2Nibble<>+0(SB), Y5, Y5
 	VPAND        kq2Nibble<>+0(SB), Y6, Y6
 	VPMADDUBSW   64(BX), Y5, Y5
-	VPSHUFB      kq2Word<>+64(SB), Y2, Y7
-	VPMADDWD     Y7, Y5, Y5
+	VPSHUFB      kq2Word<>+64(SB), Y3, Y8
+	VPMADDWD     Y8, Y5, Y5
 	VPADDD       Y5, Y4, Y4
 	VPMADDUBSW   96(BX), Y6, Y6
-	VPSHUFB      kq2Word<>+96(SB), Y2, Y5
+	VPSHUFB      kq2Word<>+96(SB), Y3, Y5
 	VPMADDWD     Y5, Y6, Y6
 	VPADDD       Y6, Y4, Y4
 	VMOVDQU      80(CX), Y5
@@ -1230,11 +1229,11 @@ loop0:
 	VPAND        kq2Nibble<>+0(SB), Y5, Y5
 	VPAND        kq2Nibble<>+0(SB), Y6, Y6
 	VPMADDUBSW   128(BX), Y5, Y5
-	VPSHUFB      kq2Word<>+128(SB), Y2, Y7
-	VPMADDWD     Y7, Y5, Y5
+	VPSHUFB      kq2Word<>+128(SB), Y3, Y8
+	VPMADDWD     Y8, Y5, Y5
 	VPADDD       Y5, Y4, Y4
 	VPMADDUBSW   160(BX), Y6, Y6
-	VPSHUFB      kq2Word<>+160(SB), Y2, Y5
+	VPSHUFB      kq2Word<>+160(SB), Y3, Y5
 	VPMADDWD     Y5, Y6, Y6
 	VPADDD       Y6, Y4, Y4
 	VMOVDQU      112(CX), Y5
@@ -1242,23 +1241,22 @@ loop0:
 	VPAND        kq2Nibble<>+0(SB), Y5, Y5
 	VPAND        kq2Nibble<>+0(SB), Y6, Y6
 	VPMADDUBSW   192(BX), Y5, Y5
-	VPSHUFB      kq2Word<>+192(SB), Y2, Y7
-	VPMADDWD     Y7, Y5, Y5
+	VPSHUFB      kq2Word<>+192(SB), Y3, Y8
+	VPMADDWD     Y8, Y5, Y5
 	VPADDD       Y5, Y4, Y4
 	VPMADDUBSW   224(BX), Y6, Y6
-	VPSHUFB      kq2Word<>+224(SB), Y2, Y2
-	VPMADDWD     Y2, Y6, Y6
+	VPSHUFB      kq2Word<>+224(SB), Y3, Y3
+	VPMADDWD     Y3, Y6, Y6
 	VPADDD       Y6, Y4, Y4
-	VPBROADCASTD (CX), X2
-	VCVTPH2PS    X2, X2
-	VMULPS       X1, X2, X2
-	VBROADCASTSS X2, Y1
+	VPBROADCASTD (CX), X7
+	VCVTPH2PS    X7, X7
+	VMULPS       X1, X7, X7
+	VBROADCASTSS X7, Y1
 	VCVTDQ2PS    Y4, Y4
 	VFMADD231PS  Y1, Y4, Y0
-	VPSHUFD      $0x55, X2, X2
-	VBROADCASTSS X2, Y2
-	VCVTDQ2PS    Y3, Y3
-	VFNMADD231PS Y2, Y3, Y0
+	VPSHUFD      $0x55, X7, X7
+	VCVTDQ2PS    X2, X2
+	VFNMADD231PS Y7, Y2, Y0
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2112(CX)
 	PREFETCHT0   2176(CX)
@@ -1307,7 +1305,7 @@ row:
 
 loop0:
 	VBROADCASTSS 304(R10), X4
-	VPSHUFD      $0xa5, (CX), X5
+	VPSHUFD      $0x5a, (CX), X5
 	VPSHUFD      $0xff, (CX), X6
 	VPSRLVD      kq2ScaleShift<>+0(SB), X5, X5
 	VPSRLVD      kq2ScaleShift<>+16(SB), X6, X6
@@ -1315,18 +1313,17 @@ loop0:
 	VPAND        kq2ScaleMask<>+16(SB), X6, X6
 	VPOR         X6, X5, X5
 	VPMOVZXBW    X5, Y5
-	VEXTRACTI128 $0x01, Y5, X6
-	VPERMQ       $0x44, Y5, Y5
-	VPMADDWD     288(R10), X6, X6
+	VPERMQ       $0xee, Y5, Y6
+	VPMADDWD     288(R10), X5, X5
 	VMOVDQU      16(CX), Y7
 	VPSRLW       $0x04, Y7, Y8
 	VPAND        kq2Nibble<>+0(SB), Y7, Y7
 	VPAND        kq2Nibble<>+0(SB), Y8, Y8
 	VPMADDUBSW   (R10), Y7, Y7
-	VPSHUFB      kq2Word<>+0(SB), Y5, Y9
+	VPSHUFB      kq2Word<>+0(SB), Y6, Y9
 	VPMADDWD     Y9, Y7, Y7
 	VPMADDUBSW   32(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+32(SB), Y5, Y9
+	VPSHUFB      kq2Word<>+32(SB), Y6, Y9
 	VPMADDWD     Y9, Y8, Y8
 	VPADDD       Y8, Y7, Y7
 	VMOVDQU      48(CX), Y8
@@ -1334,11 +1331,11 @@ loop0:
 	VPAND        kq2Nibble<>+0(SB), Y8, Y8
 	VPAND        kq2Nibble<>+0(SB), Y9, Y9
 	VPMADDUBSW   64(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+64(SB), Y5, Y13
-	VPMADDWD     Y13, Y8, Y8
+	VPSHUFB      kq2Word<>+64(SB), Y6, Y11
+	VPMADDWD     Y11, Y8, Y8
 	VPADDD       Y8, Y7, Y7
 	VPMADDUBSW   96(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+96(SB), Y5, Y8
+	VPSHUFB      kq2Word<>+96(SB), Y6, Y8
 	VPMADDWD     Y8, Y9, Y9
 	VPADDD       Y9, Y7, Y7
 	VMOVDQU      80(CX), Y8
@@ -1346,11 +1343,11 @@ loop0:
 	VPAND        kq2Nibble<>+0(SB), Y8, Y8
 	VPAND        kq2Nibble<>+0(SB), Y9, Y9
 	VPMADDUBSW   128(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+128(SB), Y5, Y13
-	VPMADDWD     Y13, Y8, Y8
+	VPSHUFB      kq2Word<>+128(SB), Y6, Y11
+	VPMADDWD     Y11, Y8, Y8
 	VPADDD       Y8, Y7, Y7
 	VPMADDUBSW   160(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+160(SB), Y5, Y8
+	VPSHUFB      kq2Word<>+160(SB), Y6, Y8
 	VPMADDWD     Y8, Y9, Y9
 	VPADDD       Y9, Y7, Y7
 	VMOVDQU      112(CX), Y8
@@ -1358,28 +1355,27 @@ loop0:
 	VPAND        kq2Nibble<>+0(SB), Y8, Y8
 	VPAND        kq2Nibble<>+0(SB), Y9, Y9
 	VPMADDUBSW   192(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+192(SB), Y5, Y13
-	VPMADDWD     Y13, Y8, Y8
+	VPSHUFB      kq2Word<>+192(SB), Y6, Y11
+	VPMADDWD     Y11, Y8, Y8
 	VPADDD       Y8, Y7, Y7
 	VPMADDUBSW   224(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
-	VPMADDWD     Y5, Y9, Y9
+	VPSHUFB      kq2Word<>+224(SB), Y6, Y6
+	VPMADDWD     Y6, Y9, Y9
 	VPADDD       Y9, Y7, Y7
-	VPBROADCASTD (CX), X5
-	VCVTPH2PS    X5, X5
-	VMULPS       X4, X5, X5
-	VBROADCASTSS X5, Y8
+	VPBROADCASTD (CX), X10
+	VCVTPH2PS    X10, X10
+	VMULPS       X4, X10, X10
+	VBROADCASTSS X10, Y6
 	VCVTDQ2PS    Y7, Y7
-	VFMADD231PS  Y8, Y7, Y0
-	VPSHUFD      $0x55, X5, X5
-	VBROADCASTSS X5, Y5
-	VCVTDQ2PS    Y6, Y6
-	VFNMADD231PS Y5, Y6, Y0
+	VFMADD231PS  Y6, Y7, Y0
+	VPSHUFD      $0x55, X10, X10
+	VCVTDQ2PS    X5, X5
+	VFNMADD231PS Y10, Y5, Y0
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2112(CX)
 	PREFETCHT0   2176(CX)
 	ADDQ         $0x00000090, CX
-	VPSHUFD      $0xa5, (DI), X5
+	VPSHUFD      $0x5a, (DI), X5
 	VPSHUFD      $0xff, (DI), X6
 	VPSRLVD      kq2ScaleShift<>+0(SB), X5, X5
 	VPSRLVD      kq2ScaleShift<>+16(SB), X6, X6
@@ -1387,18 +1383,17 @@ loop0:
 	VPAND        kq2ScaleMask<>+16(SB), X6, X6
 	VPOR         X6, X5, X5
 	VPMOVZXBW    X5, Y5
-	VEXTRACTI128 $0x01, Y5, X10
-	VPERMQ       $0x44, Y5, Y5
-	VPMADDWD     288(R10), X10, X10
+	VPERMQ       $0xee, Y5, Y6
+	VPMADDWD     288(R10), X5, X5
 	VMOVDQU      16(DI), Y7
 	VPSRLW       $0x04, Y7, Y8
 	VPAND        kq2Nibble<>+0(SB), Y7, Y7
 	VPAND        kq2Nibble<>+0(SB), Y8, Y8
 	VPMADDUBSW   (R10), Y7, Y7
-	VPSHUFB      kq2Word<>+0(SB), Y5, Y9
+	VPSHUFB      kq2Word<>+0(SB), Y6, Y9
 	VPMADDWD     Y9, Y7, Y7
 	VPMADDUBSW   32(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+32(SB), Y5, Y9
+	VPSHUFB      kq2Word<>+32(SB), Y6, Y9
 	VPMADDWD     Y9, Y8, Y8
 	VPADDD       Y8, Y7, Y7
 	VMOVDQU      48(DI), Y8
@@ -1406,11 +1401,11 @@ loop0:
 	VPAND        kq2Nibble<>+0(SB), Y8, Y8
 	VPAND        kq2Nibble<>+0(SB), Y9, Y9
 	VPMADDUBSW   64(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+64(SB), Y5, Y13
-	VPMADDWD     Y13, Y8, Y8
+	VPSHUFB      kq2Word<>+64(SB), Y6, Y11
+	VPMADDWD     Y11, Y8, Y8
 	VPADDD       Y8, Y7, Y7
 	VPMADDUBSW   96(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+96(SB), Y5, Y8
+	VPSHUFB      kq2Word<>+96(SB), Y6, Y8
 	VPMADDWD     Y8, Y9, Y9
 	VPADDD       Y9, Y7, Y7
 	VMOVDQU      80(DI), Y8
@@ -1418,11 +1413,11 @@ loop0:
 	VPAND        kq2Nibble<>+0(SB), Y8, Y8
 	VPAND        kq2Nibble<>+0(SB), Y9, Y9
 	VPMADDUBSW   128(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+128(SB), Y5, Y13
-	VPMADDWD     Y13, Y8, Y8
+	VPSHUFB      kq2Word<>+128(SB), Y6, Y11
+	VPMADDWD     Y11, Y8, Y8
 	VPADDD       Y8, Y7, Y7
 	VPMADDUBSW   160(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+160(SB), Y5, Y8
+	VPSHUFB      kq2Word<>+160(SB), Y6, Y8
 	VPMADDWD     Y8, Y9, Y9
 	VPADDD       Y9, Y7, Y7
 	VMOVDQU      112(DI), Y8
@@ -1430,28 +1425,27 @@ loop0:
 	VPAND        kq2Nibble<>+0(SB), Y8, Y8
 	VPAND        kq2Nibble<>+0(SB), Y9, Y9
 	VPMADDUBSW   192(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+192(SB), Y5, Y13
-	VPMADDWD     Y13, Y8, Y8
+	VPSHUFB      kq2Word<>+192(SB), Y6, Y11
+	VPMADDWD     Y11, Y8, Y8
 	VPADDD       Y8, Y7, Y7
 	VPMADDUBSW   224(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
-	VPMADDWD     Y5, Y9, Y9
+	VPSHUFB      kq2Word<>+224(SB), Y6, Y6
+	VPMADDWD     Y6, Y9, Y9
 	VPADDD       Y9, Y7, Y7
-	VPBROADCASTD (DI), X5
-	VCVTPH2PS    X5, X5
-	VMULPS       X4, X5, X5
-	VBROADCASTSS X5, Y8
+	VPBROADCASTD (DI), X10
+	VCVTPH2PS    X10, X10
+	VMULPS       X4, X10, X10
+	VBROADCASTSS X10, Y6
 	VCVTDQ2PS    Y7, Y7
-	VFMADD231PS  Y8, Y7, Y1
-	VPSHUFD      $0x55, X5, X5
-	VBROADCASTSS X5, Y5
-	VCVTDQ2PS    Y10, Y10
-	VFNMADD231PS Y5, Y10, Y1
+	VFMADD231PS  Y6, Y7, Y1
+	VPSHUFD      $0x55, X10, X10
+	VCVTDQ2PS    X5, X5
+	VFNMADD231PS Y10, Y5, Y1
 	PREFETCHT0   2048(DI)
 	PREFETCHT0   2112(DI)
 	PREFETCHT0   2176(DI)
 	ADDQ         $0x00000090, DI
-	VPSHUFD      $0xa5, (R8), X5
+	VPSHUFD      $0x5a, (R8), X5
 	VPSHUFD      $0xff, (R8), X6
 	VPSRLVD      kq2ScaleShift<>+0(SB), X5, X5
 	VPSRLVD      kq2ScaleShift<>+16(SB), X6, X6
@@ -1459,18 +1453,17 @@ loop0:
 	VPAND        kq2ScaleMask<>+16(SB), X6, X6
 	VPOR         X6, X5, X5
 	VPMOVZXBW    X5, Y5
-	VEXTRACTI128 $0x01, Y5, X11
-	VPERMQ       $0x44, Y5, Y5
-	VPMADDWD     288(R10), X11, X11
+	VPERMQ       $0xee, Y5, Y6
+	VPMADDWD     288(R10), X5, X5
 	VMOVDQU      16(R8), Y7
 	VPSRLW       $0x04, Y7, Y8
 	VPAND        kq2Nibble<>+0(SB), Y7, Y7
 	VPAND        kq2Nibble<>+0(SB), Y8, Y8
 	VPMADDUBSW   (R10), Y7, Y7
-	VPSHUFB      kq2Word<>+0(SB), Y5, Y9
+	VPSHUFB      kq2Word<>+0(SB), Y6, Y9
 	VPMADDWD     Y9, Y7, Y7
 	VPMADDUBSW   32(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+32(SB), Y5, Y9
+	VPSHUFB      kq2Word<>+32(SB), Y6, Y9
 	VPMADDWD     Y9, Y8, Y8
 	VPADDD       Y8, Y7, Y7
 	VMOVDQU      48(R8), Y8
@@ -1478,11 +1471,11 @@ loop0:
 	VPAND        kq2Nibble<>+0(SB), Y8, Y8
 	VPAND        kq2Nibble<>+0(SB), Y9, Y9
 	VPMADDUBSW   64(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+64(SB), Y5, Y13
-	VPMADDWD     Y13, Y8, Y8
+	VPSHUFB      kq2Word<>+64(SB), Y6, Y11
+	VPMADDWD     Y11, Y8, Y8
 	VPADDD       Y8, Y7, Y7
 	VPMADDUBSW   96(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+96(SB), Y5, Y8
+	VPSHUFB      kq2Word<>+96(SB), Y6, Y8
 	VPMADDWD     Y8, Y9, Y9
 	VPADDD       Y9, Y7, Y7
 	VMOVDQU      80(R8), Y8
@@ -1490,11 +1483,11 @@ loop0:
 	VPAND        kq2Nibble<>+0(SB), Y8, Y8
 	VPAND        kq2Nibble<>+0(SB), Y9, Y9
 	VPMADDUBSW   128(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+128(SB), Y5, Y13
-	VPMADDWD     Y13, Y8, Y8
+	VPSHUFB      kq2Word<>+128(SB), Y6, Y11
+	VPMADDWD     Y11, Y8, Y8
 	VPADDD       Y8, Y7, Y7
 	VPMADDUBSW   160(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+160(SB), Y5, Y8
+	VPSHUFB      kq2Word<>+160(SB), Y6, Y8
 	VPMADDWD     Y8, Y9, Y9
 	VPADDD       Y9, Y7, Y7
 	VMOVDQU      112(R8), Y8
@@ -1502,28 +1495,27 @@ loop0:
 	VPAND        kq2Nibble<>+0(SB), Y8, Y8
 	VPAND        kq2Nibble<>+0(SB), Y9, Y9
 	VPMADDUBSW   192(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+192(SB), Y5, Y13
-	VPMADDWD     Y13, Y8, Y8
+	VPSHUFB      kq2Word<>+192(SB), Y6, Y11
+	VPMADDWD     Y11, Y8, Y8
 	VPADDD       Y8, Y7, Y7
 	VPMADDUBSW   224(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
-	VPMADDWD     Y5, Y9, Y9
+	VPSHUFB      kq2Word<>+224(SB), Y6, Y6
+	VPMADDWD     Y6, Y9, Y9
 	VPADDD       Y9, Y7, Y7
-	VPBROADCASTD (R8), X5
-	VCVTPH2PS    X5, X5
-	VMULPS       X4, X5, X5
-	VBROADCASTSS X5, Y8
+	VPBROADCASTD (R8), X10
+	VCVTPH2PS    X10, X10
+	VMULPS       X4, X10, X10
+	VBROADCASTSS X10, Y6
 	VCVTDQ2PS    Y7, Y7
-	VFMADD231PS  Y8, Y7, Y2
-	VPSHUFD      $0x55, X5, X5
-	VBROADCASTSS X5, Y5
-	VCVTDQ2PS    Y11, Y11
-	VFNMADD231PS Y5, Y11, Y2
+	VFMADD231PS  Y6, Y7, Y2
+	VPSHUFD      $0x55, X10, X10
+	VCVTDQ2PS    X5, X5
+	VFNMADD231PS Y10, Y5, Y2
 	PREFETCHT0   2048(R8)
 	PREFETCHT0   2112(R8)
 	PREFETCHT0   2176(R8)
 	ADDQ         $0x00000090, R8
-	VPSHUFD      $0xa5, (R9), X5
+	VPSHUFD      $0x5a, (R9), X5
 	VPSHUFD      $0xff, (R9), X6
 	VPSRLVD      kq2ScaleShift<>+0(SB), X5, X5
 	VPSRLVD      kq2ScaleShift<>+16(SB), X6, X6
@@ -1531,18 +1523,17 @@ loop0:
 	VPAND        kq2ScaleMask<>+16(SB), X6, X6
 	VPOR         X6, X5, X5
 	VPMOVZXBW    X5, Y5
-	VEXTRACTI128 $0x01, Y5, X12
-	VPERMQ       $0x44, Y5, Y5
-	VPMADDWD     288(R10), X12, X12
+	VPERMQ       $0xee, Y5, Y6
+	VPMADDWD     288(R10), X5, X5
 	VMOVDQU      16(R9), Y7
 	VPSRLW       $0x04, Y7, Y8
 	VPAND        kq2Nibble<>+0(SB), Y7, Y7
 	VPAND        kq2Nibble<>+0(SB), Y8, Y8
 	VPMADDUBSW   (R10), Y7, Y7
-	VPSHUFB      kq2Word<>+0(SB), Y5, Y9
+	VPSHUFB      kq2Word<>+0(SB), Y6, Y9
 	VPMADDWD     Y9, Y7, Y7
 	VPMADDUBSW   32(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+32(SB), Y5, Y9
+	VPSHUFB      kq2Word<>+32(SB), Y6, Y9
 	VPMADDWD     Y9, Y8, Y8
 	VPADDD       Y8, Y7, Y7
 	VMOVDQU      48(R9), Y8
@@ -1550,11 +1541,11 @@ loop0:
 	VPAND        kq2Nibble<>+0(SB), Y8, Y8
 	VPAND        kq2Nibble<>+0(SB), Y9, Y9
 	VPMADDUBSW   64(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+64(SB), Y5, Y13
-	VPMADDWD     Y13, Y8, Y8
+	VPSHUFB      kq2Word<>+64(SB), Y6, Y11
+	VPMADDWD     Y11, Y8, Y8
 	VPADDD       Y8, Y7, Y7
 	VPMADDUBSW   96(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+96(SB), Y5, Y8
+	VPSHUFB      kq2Word<>+96(SB), Y6, Y8
 	VPMADDWD     Y8, Y9, Y9
 	VPADDD       Y9, Y7, Y7
 	VMOVDQU      80(R9), Y8
@@ -1562,11 +1553,11 @@ loop0:
 	VPAND        kq2Nibble<>+0(SB), Y8, Y8
 	VPAND        kq2Nibble<>+0(SB), Y9, Y9
 	VPMADDUBSW   128(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+128(SB), Y5, Y13
-	VPMADDWD     Y13, Y8, Y8
+	VPSHUFB      kq2Word<>+128(SB), Y6, Y11
+	VPMADDWD     Y11, Y8, Y8
 	VPADDD       Y8, Y7, Y7
 	VPMADDUBSW   160(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+160(SB), Y5, Y8
+	VPSHUFB      kq2Word<>+160(SB), Y6, Y8
 	VPMADDWD     Y8, Y9, Y9
 	VPADDD       Y9, Y7, Y7
 	VMOVDQU      112(R9), Y8
@@ -1574,23 +1565,22 @@ loop0:
 	VPAND        kq2Nibble<>+0(SB), Y8, Y8
 	VPAND        kq2Nibble<>+0(SB), Y9, Y9
 	VPMADDUBSW   192(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+192(SB), Y5, Y13
-	VPMADDWD     Y13, Y8, Y8
+	VPSHUFB      kq2Word<>+192(SB), Y6, Y11
+	VPMADDWD     Y11, Y8, Y8
 	VPADDD       Y8, Y7, Y7
 	VPMADDUBSW   224(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
-	VPMADDWD     Y5, Y9, Y9
+	VPSHUFB      kq2Word<>+224(SB), Y6, Y6
+	VPMADDWD     Y6, Y9, Y9
 	VPADDD       Y9, Y7, Y7
-	VPBROADCASTD (R9), X5
-	VCVTPH2PS    X5, X5
-	VMULPS       X4, X5, X5
-	VBROADCASTSS X5, Y4
+	VPBROADCASTD (R9), X10
+	VCVTPH2PS    X10, X10
+	VMULPS       X4, X10, X10
+	VBROADCASTSS X10, Y4
 	VCVTDQ2PS    Y7, Y7
 	VFMADD231PS  Y4, Y7, Y3
-	VPSHUFD      $0x55, X5, X5
-	VBROADCASTSS X5, Y5
-	VCVTDQ2PS    Y12, Y12
-	VFNMADD231PS Y5, Y12, Y3
+	VPSHUFD      $0x55, X10, X10
+	VCVTDQ2PS    X5, X5
+	VFNMADD231PS Y10, Y5, Y3
 	PREFETCHT0   2048(R9)
 	PREFETCHT0   2112(R9)
 	PREFETCHT0   2176(R9)
@@ -1633,7 +1623,7 @@ row:
 
 loop0:
 	VBROADCASTSS 304(BX), X1
-	VPSHUFD      $0xa5, (CX), X2
+	VPSHUFD      $0x5a, (CX), X2
 	VPSHUFD      $0xff, (CX), X3
 	VPSRLVD      kq2ScaleShift<>+0(SB), X2, X2
 	VPSRLVD      kq2ScaleShift<>+16(SB), X3, X3
@@ -1641,9 +1631,8 @@ loop0:
 	VPAND        kq2ScaleMask<>+16(SB), X3, X3
 	VPOR         X3, X2, X2
 	VPMOVZXBW    X2, Y2
-	VEXTRACTI128 $0x01, Y2, X3
-	VPERMQ       $0x44, Y2, Y2
-	VPMADDWD     288(BX), X3, X3
+	VPERMQ       $0xee, Y2, Y3
+	VPMADDWD     288(BX), X2, X2
 	VMOVDQU      16(CX), Y4
 	VMOVDQU      48(CX), Y5
 	VPSRLW       $0x04, Y5, Y6
@@ -1656,75 +1645,74 @@ loop0:
 	VPAND        kq2Bit4<>+0(SB), Y7, Y7
 	VPOR         Y7, Y6, Y6
 	VPMADDUBSW   (BX), Y5, Y5
-	VPSHUFB      kq2Word<>+0(SB), Y2, Y7
+	VPSHUFB      kq2Word<>+0(SB), Y3, Y7
 	VPMADDWD     Y7, Y5, Y5
 	VPMADDUBSW   32(BX), Y6, Y6
-	VPSHUFB      kq2Word<>+32(SB), Y2, Y7
+	VPSHUFB      kq2Word<>+32(SB), Y3, Y7
 	VPMADDWD     Y7, Y6, Y6
 	VPADDD       Y6, Y5, Y5
 	VMOVDQU      80(CX), Y6
 	VPSRLW       $0x04, Y6, Y7
 	VPAND        kq2Nibble<>+0(SB), Y6, Y6
 	VPAND        kq2Nibble<>+0(SB), Y7, Y7
-	VPSLLW       $0x02, Y4, Y8
-	VPAND        kq2Bit4<>+0(SB), Y8, Y8
-	VPOR         Y8, Y6, Y6
-	VPSLLW       $0x01, Y4, Y8
-	VPAND        kq2Bit4<>+0(SB), Y8, Y8
-	VPOR         Y8, Y7, Y7
+	VPSLLW       $0x02, Y4, Y9
+	VPAND        kq2Bit4<>+0(SB), Y9, Y9
+	VPOR         Y9, Y6, Y6
+	VPSLLW       $0x01, Y4, Y9
+	VPAND        kq2Bit4<>+0(SB), Y9, Y9
+	VPOR         Y9, Y7, Y7
 	VPMADDUBSW   64(BX), Y6, Y6
-	VPSHUFB      kq2Word<>+64(SB), Y2, Y8
-	VPMADDWD     Y8, Y6, Y6
+	VPSHUFB      kq2Word<>+64(SB), Y3, Y9
+	VPMADDWD     Y9, Y6, Y6
 	VPADDD       Y6, Y5, Y5
 	VPMADDUBSW   96(BX), Y7, Y7
-	VPSHUFB      kq2Word<>+96(SB), Y2, Y6
+	VPSHUFB      kq2Word<>+96(SB), Y3, Y6
 	VPMADDWD     Y6, Y7, Y7
 	VPADDD       Y7, Y5, Y5
 	VMOVDQU      112(CX), Y6
 	VPSRLW       $0x04, Y6, Y7
 	VPAND        kq2Nibble<>+0(SB), Y6, Y6
 	VPAND        kq2Nibble<>+0(SB), Y7, Y7
-	VPAND        kq2Bit4<>+0(SB), Y4, Y8
-	VPOR         Y8, Y6, Y6
-	VPSRLW       $0x01, Y4, Y8
-	VPAND        kq2Bit4<>+0(SB), Y8, Y8
-	VPOR         Y8, Y7, Y7
+	VPAND        kq2Bit4<>+0(SB), Y4, Y9
+	VPOR         Y9, Y6, Y6
+	VPSRLW       $0x01, Y4, Y9
+	VPAND        kq2Bit4<>+0(SB), Y9, Y9
+	VPOR         Y9, Y7, Y7
 	VPMADDUBSW   128(BX), Y6, Y6
-	VPSHUFB      kq2Word<>+128(SB), Y2, Y8
-	VPMADDWD     Y8, Y6, Y6
+	VPSHUFB      kq2Word<>+128(SB), Y3, Y9
+	VPMADDWD     Y9, Y6, Y6
 	VPADDD       Y6, Y5, Y5
 	VPMADDUBSW   160(BX), Y7, Y7
-	VPSHUFB      kq2Word<>+160(SB), Y2, Y6
+	VPSHUFB      kq2Word<>+160(SB), Y3, Y6
 	VPMADDWD     Y6, Y7, Y7
 	VPADDD       Y7, Y5, Y5
 	VMOVDQU      144(CX), Y6
 	VPSRLW       $0x04, Y6, Y7
 	VPAND        kq2Nibble<>+0(SB), Y6, Y6
 	VPAND        kq2Nibble<>+0(SB), Y7, Y7
-	VPSRLW       $0x02, Y4, Y8
-	VPAND        kq2Bit4<>+0(SB), Y8, Y8
-	VPOR         Y8, Y6, Y6
+	VPSRLW       $0x02, Y4, Y9
+	VPAND        kq2Bit4<>+0(SB), Y9, Y9
+	VPOR         Y9, Y6, Y6
 	VPSRLW       $0x03, Y4, Y4
 	VPAND        kq2Bit4<>+0(SB), Y4, Y4
 	VPOR         Y4, Y7, Y7
 	VPMADDUBSW   192(BX), Y6, Y6
-	VPSHUFB      kq2Word<>+192(SB), Y2, Y4
+	VPSHUFB      kq2Word<>+192(SB), Y3, Y4
 	VPMADDWD     Y4, Y6, Y6
 	VPADDD       Y6, Y5, Y5
 	VPMADDUBSW   224(BX), Y7, Y7
-	VPSHUFB      kq2Word<>+224(SB), Y2, Y2
-	VPMADDWD     Y2, Y7, Y7
+	VPSHUFB      kq2Word<>+224(SB), Y3, Y3
+	VPMADDWD     Y3, Y7, Y7
 	VPADDD       Y7, Y5, Y5
-	VPBROADCASTD (CX), X2
-	VCVTPH2PS    X2, X2
-	VMULPS       X1, X2, X2
-	VBROADCASTSS X2, Y1
+	VPBROADCASTD (CX), X8
+	VCVTPH2PS    X8, X8
+	VMULPS       X1, X8, X8
+	VBROADCASTSS X8, Y1
 	VCVTDQ2PS    Y5, Y5
 	VFMADD231PS  Y1, Y5, Y0
-	VPSHUFD      $0x55, X2, X2
-	VBROADCASTSS X2, Y2
-	VCVTDQ2PS    Y3, Y3
-	VFNMADD231PS Y2, Y3, Y0
+	VPSHUFD      $0x55, X8, X8
+	VCVTDQ2PS    X2, X2
+	VFNMADD231PS Y8, Y2, Y0
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2112(CX)
 	PREFETCHT0   2176(CX)
@@ -1773,7 +1761,7 @@ row:
 
 loop0:
 	VBROADCASTSS 304(R10), X4
-	VPSHUFD      $0xa5, (CX), X5
+	VPSHUFD      $0x5a, (CX), X5
 	VPSHUFD      $0xff, (CX), X6
 	VPSRLVD      kq2ScaleShift<>+0(SB), X5, X5
 	VPSRLVD      kq2ScaleShift<>+16(SB), X6, X6
@@ -1781,9 +1769,8 @@ loop0:
 	VPAND        kq2ScaleMask<>+16(SB), X6, X6
 	VPOR         X6, X5, X5
 	VPMOVZXBW    X5, Y5
-	VEXTRACTI128 $0x01, Y5, X6
-	VPERMQ       $0x44, Y5, Y5
-	VPMADDWD     288(R10), X6, X6
+	VPERMQ       $0xee, Y5, Y6
+	VPMADDWD     288(R10), X5, X5
 	VMOVDQU      16(CX), Y7
 	VMOVDQU      48(CX), Y8
 	VPSRLW       $0x04, Y8, Y9
@@ -1796,80 +1783,79 @@ loop0:
 	VPAND        kq2Bit4<>+0(SB), Y10, Y10
 	VPOR         Y10, Y9, Y9
 	VPMADDUBSW   (R10), Y8, Y8
-	VPSHUFB      kq2Word<>+0(SB), Y5, Y10
+	VPSHUFB      kq2Word<>+0(SB), Y6, Y10
 	VPMADDWD     Y10, Y8, Y8
 	VPMADDUBSW   32(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+32(SB), Y5, Y10
+	VPSHUFB      kq2Word<>+32(SB), Y6, Y10
 	VPMADDWD     Y10, Y9, Y9
 	VPADDD       Y9, Y8, Y8
 	VMOVDQU      80(CX), Y9
 	VPSRLW       $0x04, Y9, Y10
 	VPAND        kq2Nibble<>+0(SB), Y9, Y9
 	VPAND        kq2Nibble<>+0(SB), Y10, Y10
-	VPSLLW       $0x02, Y7, Y14
-	VPAND        kq2Bit4<>+0(SB), Y14, Y14
-	VPOR         Y14, Y9, Y9
-	VPSLLW       $0x01, Y7, Y14
-	VPAND        kq2Bit4<>+0(SB), Y14, Y14
-	VPOR         Y14, Y10, Y10
+	VPSLLW       $0x02, Y7, Y12
+	VPAND        kq2Bit4<>+0(SB), Y12, Y12
+	VPOR         Y12, Y9, Y9
+	VPSLLW       $0x01, Y7, Y12
+	VPAND        kq2Bit4<>+0(SB), Y12, Y12
+	VPOR         Y12, Y10, Y10
 	VPMADDUBSW   64(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+64(SB), Y5, Y14
-	VPMADDWD     Y14, Y9, Y9
+	VPSHUFB      kq2Word<>+64(SB), Y6, Y12
+	VPMADDWD     Y12, Y9, Y9
 	VPADDD       Y9, Y8, Y8
 	VPMADDUBSW   96(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+96(SB), Y5, Y9
+	VPSHUFB      kq2Word<>+96(SB), Y6, Y9
 	VPMADDWD     Y9, Y10, Y10
 	VPADDD       Y10, Y8, Y8
 	VMOVDQU      112(CX), Y9
 	VPSRLW       $0x04, Y9, Y10
 	VPAND        kq2Nibble<>+0(SB), Y9, Y9
 	VPAND        kq2Nibble<>+0(SB), Y10, Y10
-	VPAND        kq2Bit4<>+0(SB), Y7, Y14
-	VPOR         Y14, Y9, Y9
-	VPSRLW       $0x01, Y7, Y14
-	VPAND        kq2Bit4<>+0(SB), Y14, Y14
-	VPOR         Y14, Y10, Y10
+	VPAND        kq2Bit4<>+0(SB), Y7, Y12
+	VPOR         Y12, Y9, Y9
+	VPSRLW       $0x01, Y7, Y12
+	VPAND        kq2Bit4<>+0(SB), Y12, Y12
+	VPOR         Y12, Y10, Y10
 	VPMADDUBSW   128(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+128(SB), Y5, Y14
-	VPMADDWD     Y14, Y9, Y9
+	VPSHUFB      kq2Word<>+128(SB), Y6, Y12
+	VPMADDWD     Y12, Y9, Y9
 	VPADDD       Y9, Y8, Y8
 	VPMADDUBSW   160(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+160(SB), Y5, Y9
+	VPSHUFB      kq2Word<>+160(SB), Y6, Y9
 	VPMADDWD     Y9, Y10, Y10
 	VPADDD       Y10, Y8, Y8
 	VMOVDQU      144(CX), Y9
 	VPSRLW       $0x04, Y9, Y10
 	VPAND        kq2Nibble<>+0(SB), Y9, Y9
 	VPAND        kq2Nibble<>+0(SB), Y10, Y10
-	VPSRLW       $0x02, Y7, Y14
-	VPAND        kq2Bit4<>+0(SB), Y14, Y14
-	VPOR         Y14, Y9, Y9
+	VPSRLW       $0x02, Y7, Y12
+	VPAND        kq2Bit4<>+0(SB), Y12, Y12
+	VPOR         Y12, Y9, Y9
 	VPSRLW       $0x03, Y7, Y7
 	VPAND        kq2Bit4<>+0(SB), Y7, Y7
 	VPOR         Y7, Y10, Y10
 	VPMADDUBSW   192(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+192(SB), Y5, Y7
+	VPSHUFB      kq2Word<>+192(SB), Y6, Y7
 	VPMADDWD     Y7, Y9, Y9
 	VPADDD       Y9, Y8, Y8
 	VPMADDUBSW   224(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
-	VPMADDWD     Y5, Y10, Y10
+	VPSHUFB      kq2Word<>+224(SB), Y6, Y6
+	VPMADDWD     Y6, Y10, Y10
 	VPADDD       Y10, Y8, Y8
-	VPBROADCASTD (CX), X5
-	VCVTPH2PS    X5, X5
-	VMULPS       X4, X5, X5
-	VBROADCASTSS X5, Y7
+	VPBROADCASTD (CX), X11
+	VCVTPH2PS    X11, X11
+	VMULPS       X4, X11, X11
+	VBROADCASTSS X11, Y6
 	VCVTDQ2PS    Y8, Y8
-	VFMADD231PS  Y7, Y8, Y0
-	VPSHUFD      $0x55, X5, X5
-	VBROADCASTSS X5, Y5
-	VCVTDQ2PS    Y6, Y6
-	VFNMADD231PS Y5, Y6, Y0
+	VFMADD231PS  Y6, Y8, Y0
+	VPSHUFD      $0x55, X11, X11
+	VCVTDQ2PS    X5, X5
+	VFNMADD231PS Y11, Y5, Y0
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2112(CX)
 	PREFETCHT0   2176(CX)
 	ADDQ         $0x000000b0, CX
-	VPSHUFD      $0xa5, (DI), X5
+	VPSHUFD      $0x5a, (DI), X5
 	VPSHUFD      $0xff, (DI), X6
 	VPSRLVD      kq2ScaleShift<>+0(SB), X5, X5
 	VPSRLVD      kq2ScaleShift<>+16(SB), X6, X6
@@ -1877,9 +1863,8 @@ loop0:
 	VPAND        kq2ScaleMask<>+16(SB), X6, X6
 	VPOR         X6, X5, X5
 	VPMOVZXBW    X5, Y5
-	VEXTRACTI128 $0x01, Y5, X11
-	VPERMQ       $0x44, Y5, Y5
-	VPMADDWD     288(R10), X11, X11
+	VPERMQ       $0xee, Y5, Y6
+	VPMADDWD     288(R10), X5, X5
 	VMOVDQU      16(DI), Y7
 	VMOVDQU      48(DI), Y8
 	VPSRLW       $0x04, Y8, Y9
@@ -1892,80 +1877,79 @@ loop0:
 	VPAND        kq2Bit4<>+0(SB), Y10, Y10
 	VPOR         Y10, Y9, Y9
 	VPMADDUBSW   (R10), Y8, Y8
-	VPSHUFB      kq2Word<>+0(SB), Y5, Y10
+	VPSHUFB      kq2Word<>+0(SB), Y6, Y10
 	VPMADDWD     Y10, Y8, Y8
 	VPMADDUBSW   32(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+32(SB), Y5, Y10
+	VPSHUFB      kq2Word<>+32(SB), Y6, Y10
 	VPMADDWD     Y10, Y9, Y9
 	VPADDD       Y9, Y8, Y8
 	VMOVDQU      80(DI), Y9
 	VPSRLW       $0x04, Y9, Y10
 	VPAND        kq2Nibble<>+0(SB), Y9, Y9
 	VPAND        kq2Nibble<>+0(SB), Y10, Y10
-	VPSLLW       $0x02, Y7, Y14
-	VPAND        kq2Bit4<>+0(SB), Y14, Y14
-	VPOR         Y14, Y9, Y9
-	VPSLLW       $0x01, Y7, Y14
-	VPAND        kq2Bit4<>+0(SB), Y14, Y14
-	VPOR         Y14, Y10, Y10
+	VPSLLW       $0x02, Y7, Y12
+	VPAND        kq2Bit4<>+0(SB), Y12, Y12
+	VPOR         Y12, Y9, Y9
+	VPSLLW       $0x01, Y7, Y12
+	VPAND        kq2Bit4<>+0(SB), Y12, Y12
+	VPOR         Y12, Y10, Y10
 	VPMADDUBSW   64(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+64(SB), Y5, Y14
-	VPMADDWD     Y14, Y9, Y9
+	VPSHUFB      kq2Word<>+64(SB), Y6, Y12
+	VPMADDWD     Y12, Y9, Y9
 	VPADDD       Y9, Y8, Y8
 	VPMADDUBSW   96(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+96(SB), Y5, Y9
+	VPSHUFB      kq2Word<>+96(SB), Y6, Y9
 	VPMADDWD     Y9, Y10, Y10
 	VPADDD       Y10, Y8, Y8
 	VMOVDQU      112(DI), Y9
 	VPSRLW       $0x04, Y9, Y10
 	VPAND        kq2Nibble<>+0(SB), Y9, Y9
 	VPAND        kq2Nibble<>+0(SB), Y10, Y10
-	VPAND        kq2Bit4<>+0(SB), Y7, Y14
-	VPOR         Y14, Y9, Y9
-	VPSRLW       $0x01, Y7, Y14
-	VPAND        kq2Bit4<>+0(SB), Y14, Y14
-	VPOR         Y14, Y10, Y10
+	VPAND        kq2Bit4<>+0(SB), Y7, Y12
+	VPOR         Y12, Y9, Y9
+	VPSRLW       $0x01, Y7, Y12
+	VPAND        kq2Bit4<>+0(SB), Y12, Y12
+	VPOR         Y12, Y10, Y10
 	VPMADDUBSW   128(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+128(SB), Y5, Y14
-	VPMADDWD     Y14, Y9, Y9
+	VPSHUFB      kq2Word<>+128(SB), Y6, Y12
+	VPMADDWD     Y12, Y9, Y9
 	VPADDD       Y9, Y8, Y8
 	VPMADDUBSW   160(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+160(SB), Y5, Y9
+	VPSHUFB      kq2Word<>+160(SB), Y6, Y9
 	VPMADDWD     Y9, Y10, Y10
 	VPADDD       Y10, Y8, Y8
 	VMOVDQU      144(DI), Y9
 	VPSRLW       $0x04, Y9, Y10
 	VPAND        kq2Nibble<>+0(SB), Y9, Y9
 	VPAND        kq2Nibble<>+0(SB), Y10, Y10
-	VPSRLW       $0x02, Y7, Y14
-	VPAND        kq2Bit4<>+0(SB), Y14, Y14
-	VPOR         Y14, Y9, Y9
+	VPSRLW       $0x02, Y7, Y12
+	VPAND        kq2Bit4<>+0(SB), Y12, Y12
+	VPOR         Y12, Y9, Y9
 	VPSRLW       $0x03, Y7, Y7
 	VPAND        kq2Bit4<>+0(SB), Y7, Y7
 	VPOR         Y7, Y10, Y10
 	VPMADDUBSW   192(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+192(SB), Y5, Y7
+	VPSHUFB      kq2Word<>+192(SB), Y6, Y7
 	VPMADDWD     Y7, Y9, Y9
 	VPADDD       Y9, Y8, Y8
 	VPMADDUBSW   224(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
-	VPMADDWD     Y5, Y10, Y10
+	VPSHUFB      kq2Word<>+224(SB), Y6, Y6
+	VPMADDWD     Y6, Y10, Y10
 	VPADDD       Y10, Y8, Y8
-	VPBROADCASTD (DI), X5
-	VCVTPH2PS    X5, X5
-	VMULPS       X4, X5, X5
-	VBROADCASTSS X5, Y7
+	VPBROADCASTD (DI), X11
+	VCVTPH2PS    X11, X11
+	VMULPS       X4, X11, X11
+	VBROADCASTSS X11, Y6
 	VCVTDQ2PS    Y8, Y8
-	VFMADD231PS  Y7, Y8, Y1
-	VPSHUFD      $0x55, X5, X5
-	VBROADCASTSS X5, Y5
-	VCVTDQ2PS    Y11, Y11
-	VFNMADD231PS Y5, Y11, Y1
+	VFMADD231PS  Y6, Y8, Y1
+	VPSHUFD      $0x55, X11, X11
+	VCVTDQ2PS    X5, X5
+	VFNMADD231PS Y11, Y5, Y1
 	PREFETCHT0   2048(DI)
 	PREFETCHT0   2112(DI)
 	PREFETCHT0   2176(DI)
 	ADDQ         $0x000000b0, DI
-	VPSHUFD      $0xa5, (R8), X5
+	VPSHUFD      $0x5a, (R8), X5
 	VPSHUFD      $0xff, (R8), X6
 	VPSRLVD      kq2ScaleShift<>+0(SB), X5, X5
 	VPSRLVD      kq2ScaleShift<>+16(SB), X6, X6
@@ -1973,9 +1957,8 @@ loop0:
 	VPAND        kq2ScaleMask<>+16(SB), X6, X6
 	VPOR         X6, X5, X5
 	VPMOVZXBW    X5, Y5
-	VEXTRACTI128 $0x01, Y5, X12
-	VPERMQ       $0x44, Y5, Y5
-	VPMADDWD     288(R10), X12, X12
+	VPERMQ       $0xee, Y5, Y6
+	VPMADDWD     288(R10), X5, X5
 	VMOVDQU      16(R8), Y7
 	VMOVDQU      48(R8), Y8
 	VPSRLW       $0x04, Y8, Y9
@@ -1988,80 +1971,79 @@ loop0:
 	VPAND        kq2Bit4<>+0(SB), Y10, Y10
 	VPOR         Y10, Y9, Y9
 	VPMADDUBSW   (R10), Y8, Y8
-	VPSHUFB      kq2Word<>+0(SB), Y5, Y10
+	VPSHUFB      kq2Word<>+0(SB), Y6, Y10
 	VPMADDWD     Y10, Y8, Y8
 	VPMADDUBSW   32(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+32(SB), Y5, Y10
+	VPSHUFB      kq2Word<>+32(SB), Y6, Y10
 	VPMADDWD     Y10, Y9, Y9
 	VPADDD       Y9, Y8, Y8
 	VMOVDQU      80(R8), Y9
 	VPSRLW       $0x04, Y9, Y10
 	VPAND        kq2Nibble<>+0(SB), Y9, Y9
 	VPAND        kq2Nibble<>+0(SB), Y10, Y10
-	VPSLLW       $0x02, Y7, Y14
-	VPAND        kq2Bit4<>+0(SB), Y14, Y14
-	VPOR         Y14, Y9, Y9
-	VPSLLW       $0x01, Y7, Y14
-	VPAND        kq2Bit4<>+0(SB), Y14, Y14
-	VPOR         Y14, Y10, Y10
+	VPSLLW       $0x02, Y7, Y12
+	VPAND        kq2Bit4<>+0(SB), Y12, Y12
+	VPOR         Y12, Y9, Y9
+	VPSLLW       $0x01, Y7, Y12
+	VPAND        kq2Bit4<>+0(SB), Y12, Y12
+	VPOR         Y12, Y10, Y10
 	VPMADDUBSW   64(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+64(SB), Y5, Y14
-	VPMADDWD     Y14, Y9, Y9
+	VPSHUFB      kq2Word<>+64(SB), Y6, Y12
+	VPMADDWD     Y12, Y9, Y9
 	VPADDD       Y9, Y8, Y8
 	VPMADDUBSW   96(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+96(SB), Y5, Y9
+	VPSHUFB      kq2Word<>+96(SB), Y6, Y9
 	VPMADDWD     Y9, Y10, Y10
 	VPADDD       Y10, Y8, Y8
 	VMOVDQU      112(R8), Y9
 	VPSRLW       $0x04, Y9, Y10
 	VPAND        kq2Nibble<>+0(SB), Y9, Y9
 	VPAND        kq2Nibble<>+0(SB), Y10, Y10
-	VPAND        kq2Bit4<>+0(SB), Y7, Y14
-	VPOR         Y14, Y9, Y9
-	VPSRLW       $0x01, Y7, Y14
-	VPAND        kq2Bit4<>+0(SB), Y14, Y14
-	VPOR         Y14, Y10, Y10
+	VPAND        kq2Bit4<>+0(SB), Y7, Y12
+	VPOR         Y12, Y9, Y9
+	VPSRLW       $0x01, Y7, Y12
+	VPAND        kq2Bit4<>+0(SB), Y12, Y12
+	VPOR         Y12, Y10, Y10
 	VPMADDUBSW   128(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+128(SB), Y5, Y14
-	VPMADDWD     Y14, Y9, Y9
+	VPSHUFB      kq2Word<>+128(SB), Y6, Y12
+	VPMADDWD     Y12, Y9, Y9
 	VPADDD       Y9, Y8, Y8
 	VPMADDUBSW   160(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+160(SB), Y5, Y9
+	VPSHUFB      kq2Word<>+160(SB), Y6, Y9
 	VPMADDWD     Y9, Y10, Y10
 	VPADDD       Y10, Y8, Y8
 	VMOVDQU      144(R8), Y9
 	VPSRLW       $0x04, Y9, Y10
 	VPAND        kq2Nibble<>+0(SB), Y9, Y9
 	VPAND        kq2Nibble<>+0(SB), Y10, Y10
-	VPSRLW       $0x02, Y7, Y14
-	VPAND        kq2Bit4<>+0(SB), Y14, Y14
-	VPOR         Y14, Y9, Y9
+	VPSRLW       $0x02, Y7, Y12
+	VPAND        kq2Bit4<>+0(SB), Y12, Y12
+	VPOR         Y12, Y9, Y9
 	VPSRLW       $0x03, Y7, Y7
 	VPAND        kq2Bit4<>+0(SB), Y7, Y7
 	VPOR         Y7, Y10, Y10
 	VPMADDUBSW   192(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+192(SB), Y5, Y7
+	VPSHUFB      kq2Word<>+192(SB), Y6, Y7
 	VPMADDWD     Y7, Y9, Y9
 	VPADDD       Y9, Y8, Y8
 	VPMADDUBSW   224(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
-	VPMADDWD     Y5, Y10, Y10
+	VPSHUFB      kq2Word<>+224(SB), Y6, Y6
+	VPMADDWD     Y6, Y10, Y10
 	VPADDD       Y10, Y8, Y8
-	VPBROADCASTD (R8), X5
-	VCVTPH2PS    X5, X5
-	VMULPS       X4, X5, X5
-	VBROADCASTSS X5, Y7
+	VPBROADCASTD (R8), X11
+	VCVTPH2PS    X11, X11
+	VMULPS       X4, X11, X11
+	VBROADCASTSS X11, Y6
 	VCVTDQ2PS    Y8, Y8
-	VFMADD231PS  Y7, Y8, Y2
-	VPSHUFD      $0x55, X5, X5
-	VBROADCASTSS X5, Y5
-	VCVTDQ2PS    Y12, Y12
-	VFNMADD231PS Y5, Y12, Y2
+	VFMADD231PS  Y6, Y8, Y2
+	VPSHUFD      $0x55, X11, X11
+	VCVTDQ2PS    X5, X5
+	VFNMADD231PS Y11, Y5, Y2
 	PREFETCHT0   2048(R8)
 	PREFETCHT0   2112(R8)
 	PREFETCHT0   2176(R8)
 	ADDQ         $0x000000b0, R8
-	VPSHUFD      $0xa5, (R9), X5
+	VPSHUFD      $0x5a, (R9), X5
 	VPSHUFD      $0xff, (R9), X6
 	VPSRLVD      kq2ScaleShift<>+0(SB), X5, X5
 	VPSRLVD      kq2ScaleShift<>+16(SB), X6, X6
@@ -2069,9 +2051,8 @@ loop0:
 	VPAND        kq2ScaleMask<>+16(SB), X6, X6
 	VPOR         X6, X5, X5
 	VPMOVZXBW    X5, Y5
-	VEXTRACTI128 $0x01, Y5, X13
-	VPERMQ       $0x44, Y5, Y5
-	VPMADDWD     288(R10), X13, X13
+	VPERMQ       $0xee, Y5, Y6
+	VPMADDWD     288(R10), X5, X5
 	VMOVDQU      16(R9), Y7
 	VMOVDQU      48(R9), Y8
 	VPSRLW       $0x04, Y8, Y9
@@ -2084,75 +2065,74 @@ loop0:
 	VPAND        kq2Bit4<>+0(SB), Y10, Y10
 	VPOR         Y10, Y9, Y9
 	VPMADDUBSW   (R10), Y8, Y8
-	VPSHUFB      kq2Word<>+0(SB), Y5, Y10
+	VPSHUFB      kq2Word<>+0(SB), Y6, Y10
 	VPMADDWD     Y10, Y8, Y8
 	VPMADDUBSW   32(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+32(SB), Y5, Y10
+	VPSHUFB      kq2Word<>+32(SB), Y6, Y10
 	VPMADDWD     Y10, Y9, Y9
 	VPADDD       Y9, Y8, Y8
 	VMOVDQU      80(R9), Y9
 	VPSRLW       $0x04, Y9, Y10
 	VPAND        kq2Nibble<>+0(SB), Y9, Y9
 	VPAND        kq2Nibble<>+0(SB), Y10, Y10
-	VPSLLW       $0x02, Y7, Y14
-	VPAND        kq2Bit4<>+0(SB), Y14, Y14
-	VPOR         Y14, Y9, Y9
-	VPSLLW       $0x01, Y7, Y14
-	VPAND        kq2Bit4<>+0(SB), Y14, Y14
-	VPOR         Y14, Y10, Y10
+	VPSLLW       $0x02, Y7, Y12
+	VPAND        kq2Bit4<>+0(SB), Y12, Y12
+	VPOR         Y12, Y9, Y9
+	VPSLLW       $0x01, Y7, Y12
+	VPAND        kq2Bit4<>+0(SB), Y12, Y12
+	VPOR         Y12, Y10, Y10
 	VPMADDUBSW   64(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+64(SB), Y5, Y14
-	VPMADDWD     Y14, Y9, Y9
+	VPSHUFB      kq2Word<>+64(SB), Y6, Y12
+	VPMADDWD     Y12, Y9, Y9
 	VPADDD       Y9, Y8, Y8
 	VPMADDUBSW   96(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+96(SB), Y5, Y9
+	VPSHUFB      kq2Word<>+96(SB), Y6, Y9
 	VPMADDWD     Y9, Y10, Y10
 	VPADDD       Y10, Y8, Y8
 	VMOVDQU      112(R9), Y9
 	VPSRLW       $0x04, Y9, Y10
 	VPAND        kq2Nibble<>+0(SB), Y9, Y9
 	VPAND        kq2Nibble<>+0(SB), Y10, Y10
-	VPAND        kq2Bit4<>+0(SB), Y7, Y14
-	VPOR         Y14, Y9, Y9
-	VPSRLW       $0x01, Y7, Y14
-	VPAND        kq2Bit4<>+0(SB), Y14, Y14
-	VPOR         Y14, Y10, Y10
+	VPAND        kq2Bit4<>+0(SB), Y7, Y12
+	VPOR         Y12, Y9, Y9
+	VPSRLW       $0x01, Y7, Y12
+	VPAND        kq2Bit4<>+0(SB), Y12, Y12
+	VPOR         Y12, Y10, Y10
 	VPMADDUBSW   128(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+128(SB), Y5, Y14
-	VPMADDWD     Y14, Y9, Y9
+	VPSHUFB      kq2Word<>+128(SB), Y6, Y12
+	VPMADDWD     Y12, Y9, Y9
 	VPADDD       Y9, Y8, Y8
 	VPMADDUBSW   160(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+160(SB), Y5, Y9
+	VPSHUFB      kq2Word<>+160(SB), Y6, Y9
 	VPMADDWD     Y9, Y10, Y10
 	VPADDD       Y10, Y8, Y8
 	VMOVDQU      144(R9), Y9
 	VPSRLW       $0x04, Y9, Y10
 	VPAND        kq2Nibble<>+0(SB), Y9, Y9
 	VPAND        kq2Nibble<>+0(SB), Y10, Y10
-	VPSRLW       $0x02, Y7, Y14
-	VPAND        kq2Bit4<>+0(SB), Y14, Y14
-	VPOR         Y14, Y9, Y9
+	VPSRLW       $0x02, Y7, Y12
+	VPAND        kq2Bit4<>+0(SB), Y12, Y12
+	VPOR         Y12, Y9, Y9
 	VPSRLW       $0x03, Y7, Y7
 	VPAND        kq2Bit4<>+0(SB), Y7, Y7
 	VPOR         Y7, Y10, Y10
 	VPMADDUBSW   192(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+192(SB), Y5, Y7
+	VPSHUFB      kq2Word<>+192(SB), Y6, Y7
 	VPMADDWD     Y7, Y9, Y9
 	VPADDD       Y9, Y8, Y8
 	VPMADDUBSW   224(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
-	VPMADDWD     Y5, Y10, Y10
+	VPSHUFB      kq2Word<>+224(SB), Y6, Y6
+	VPMADDWD     Y6, Y10, Y10
 	VPADDD       Y10, Y8, Y8
-	VPBROADCASTD (R9), X5
-	VCVTPH2PS    X5, X5
-	VMULPS       X4, X5, X5
-	VBROADCASTSS X5, Y4
+	VPBROADCASTD (R9), X11
+	VCVTPH2PS    X11, X11
+	VMULPS       X4, X11, X11
+	VBROADCASTSS X11, Y4
 	VCVTDQ2PS    Y8, Y8
 	VFMADD231PS  Y4, Y8, Y3
-	VPSHUFD      $0x55, X5, X5
-	VBROADCASTSS X5, Y5
-	VCVTDQ2PS    Y13, Y13
-	VFNMADD231PS Y5, Y13, Y3
+	VPSHUFD      $0x55, X11, X11
+	VCVTDQ2PS    X5, X5
+	VFNMADD231PS Y11, Y5, Y3
 	PREFETCHT0   2048(R9)
 	PREFETCHT0   2112(R9)
 	PREFETCHT0   2176(R9)

@@ -24,7 +24,7 @@ func kquantAVX2() {
 	c := &kquant2{
 		nibble:  bytesTable("kq2Nibble", 32, repeat(0x0f)),
 		word:    bytesTable("kq2Word", 8*32, func(i int) byte { return byte(i/32*2 + i%2) }),
-		shift:   table("kq2ScaleShift", []uint32{0, 2, 0, 2, 0, 0, 0, 4}),
+		shift:   table("kq2ScaleShift", []uint32{0, 2, 0, 2, 0, 4, 0, 0}),
 		mask:    table("kq2ScaleMask", []uint32{0x3f3f3f3f, 0x30303030, 0x3f3f3f3f, 0x30303030, 0, 0x0f0f0f0f, 0, 0x0f0f0f0f}),
 		pairs:   bytesTable("kq2Pairs", 16, func(i int) byte { return byte(i%8*2 + i/8) }),
 		bit2:    bytesTable("kq2Bit2", 32, repeat(0x04)),
@@ -86,27 +86,26 @@ func q8kRow(f *frame, blockBytes int, body func(s int, w, y reg.GPVirtual, yd re
 	})
 }
 
-// q4kScales unpacks 8 scales and 8 minima at w: as words, the scales in both
-// lanes of one register, the minima in another.
+// q4kScales unpacks the 8 scales and 8 minima of the block at w to words: the
+// scales in both lanes of one register, the minima in another.
 func (c *kquant2) q4kScales(w reg.GPVirtual) (scales, mins reg.VecVirtual) {
 	lo, hi := XMM(), XMM()
-	VPSHUFD(U8(0xa5), Mem{Base: w}, lo) // words 1 1 2 2: scales, scales, minima, minima
-	VPSHUFD(U8(0xff), Mem{Base: w}, hi) // word 3: their other nibbles
+	VPSHUFD(U8(0x5a), Mem{Base: w}, lo) // doublewords 2 2 1 1: minima, minima, scales, scales
+	VPSHUFD(U8(0xff), Mem{Base: w}, hi) // doubleword 3: their other nibbles
 	VPSRLVD(c.shift, lo, lo)
 	VPSRLVD(c.shift.Offset(16), hi, hi)
 	VPAND(c.mask, lo, lo)
 	VPAND(c.mask.Offset(16), hi, hi)
 	VPOR(hi, lo, lo)
-	scales, mins = YMM(), XMM()
-	VPMOVZXBW(lo, scales)
-	VEXTRACTI128(U8(1), scales, mins)
-	VPERMQ(U8(0x44), scales, scales)
+	mins, scales = YMM(), YMM()
+	VPMOVZXBW(lo, mins)
+	VPERMQ(U8(0xee), mins, scales)
 	return scales, mins
 }
 
 // scaleAndMin adds (d*sum - dmin*mins) to acc: the halves d and dmin lie at w,
-// sum and mins have 8 integers.
-func scaleAndMin(acc reg.VecVirtual, w Mem, yd, sum reg.VecVirtual, mins reg.Register) {
+// sum has 8 integers and mins has 8 or 4, the rest being zero.
+func scaleAndMin(acc reg.VecVirtual, w Mem, yd, sum reg.VecVirtual, mins reg.VecVirtual, n int) {
 	dm, d := XMM(), YMM()
 	VPBROADCASTD(w, dm)
 	VCVTPH2PS(dm, dm)
@@ -115,8 +114,12 @@ func scaleAndMin(acc reg.VecVirtual, w Mem, yd, sum reg.VecVirtual, mins reg.Reg
 	VCVTDQ2PS(sum, sum)
 	VFMADD231PS(d, sum, acc)
 	VPSHUFD(U8(0x55), dm, dm)
-	VBROADCASTSS(dm, dm.AsY())
-	VCVTDQ2PS(mins, mins)
+	if n == 8 {
+		VBROADCASTSS(dm, dm.AsY())
+		VCVTDQ2PS(mins, mins)
+	} else {
+		VCVTDQ2PS(mins.AsX(), mins.AsX())
+	}
 	VFNMADD231PS(dm.AsY(), mins, acc)
 }
 
@@ -129,7 +132,7 @@ func (c *kquant2) q45k(q5 bool) func(f *frame) {
 	return func(f *frame) {
 		q8kRow(f, blockBytes, func(s int, w, y reg.GPVirtual, yd reg.VecVirtual) {
 			scales, mins := c.q4kScales(w)
-			VPMADDWD(Mem{Base: y, Disp: q8kS32}, mins, mins)
+			VPMADDWD(Mem{Base: y, Disp: q8kS32}, mins.AsX(), mins.AsX())
 			var sum, high reg.VecVirtual
 			if q5 {
 				high = YMM()
@@ -148,7 +151,7 @@ func (c *kquant2) q45k(q5 bool) func(f *frame) {
 				c.add(&sum, lo, Mem{Base: y, Disp: 64 * g}, scales, 2*g)
 				c.add(&sum, hi, Mem{Base: y, Disp: 64*g + 32}, scales, 2*g+1)
 			}
-			scaleAndMin(f.acc[s], Mem{Base: w}, yd, sum, mins.AsY())
+			scaleAndMin(f.acc[s], Mem{Base: w}, yd, sum, mins, 4)
 		})
 	}
 }
@@ -229,13 +232,13 @@ func (c *kquant2) scales16(bytes reg.VecVirtual, y reg.GPVirtual) (scales, sums 
 
 func (c *kquant2) q2k(f *frame) {
 	q8kRow(f, 84, func(s int, w, y reg.GPVirtual, yd reg.VecVirtual) {
-		bytes, mins := XMM(), XMM()
+		bytes, mins := XMM(), YMM()
 		VMOVDQU(Mem{Base: w}, bytes)
-		VPSRLW(U8(4), bytes, mins)
+		VPSRLW(U8(4), bytes, mins.AsX())
 		VPAND(c.nibble, bytes, bytes)
-		VPAND(c.nibble, mins, mins)
-		VPMOVZXBW(mins, mins.AsY())
-		VPMADDWD(Mem{Base: y, Disp: q8kS16}, mins.AsY(), mins.AsY())
+		VPAND(c.nibble, mins.AsX(), mins.AsX())
+		VPMOVZXBW(mins.AsX(), mins)
+		VPMADDWD(Mem{Base: y, Disp: q8kS16}, mins, mins)
 		scales := YMM()
 		VPSHUFB(c.pairs, bytes, bytes)
 		VPMOVZXBW(bytes, scales)
@@ -249,7 +252,7 @@ func (c *kquant2) q2k(f *frame) {
 				c.add(&sum, q, Mem{Base: y, Disp: 128*h + 32*i}, scales, 4*h+i)
 			}
 		}
-		scaleAndMin(f.acc[s], Mem{Base: w, Disp: 80}, yd, sum, mins.AsY())
+		scaleAndMin(f.acc[s], Mem{Base: w, Disp: 80}, yd, sum, mins, 8)
 	})
 }
 

@@ -18,13 +18,13 @@ func kquantAVX512() {
 		nibble: bytesTable("kq5Nibble", 64, func(int) byte { return 0x0f }),
 		two:    bytesTable("kq5Two", 64, func(int) byte { return 0x30 }),
 		bit:    bytesTable("kq5Bit", 64, func(int) byte { return 0x10 }),
-		// Word shuffles: scale g*2 to 16 words and g*2+1 to 16, and g*4.. to 8 each.
-		spread32: bytesTable("kq5Spread32", 4*64, func(i int) byte { return byte(i/64*2+i%64/32) * byte(1-i%2) }),
+		// Word shuffles: words 8+g*2 and 8+g*2+1 to 16 each, and g*4 up to g*4+3 to 8 each.
+		spread32: bytesTable("kq5Spread32", 4*64, func(i int) byte { return byte(8+i/64*2+i%64/32) * byte(1-i%2) }),
 		spread16: bytesTable("kq5Spread16", 4*64, func(i int) byte { return byte(i/64*4+i%64/16) * byte(1-i%2) }),
 		nibbles:  table("kq5Nibbles", half(0, 4)),
 		low:      table("kq5Low", half(4, 2)),
 		high:     table("kq5High", half(0, 2)),
-		shift:    table("kq5ScaleShift", words(0, 2, 0, 2, 0, 0, 0, 4)),
+		shift:    table("kq5ScaleShift", words(0, 2, 0, 2, 0, 4, 0, 0)),
 		mask:     table("kq5ScaleMask", words(0x3f3f3f3f, 0x30303030, 0x3f3f3f3f, 0x30303030, 0, 0x0f0f0f0f, 0, 0x0f0f0f0f)),
 	}
 	for g := range 4 { // left rotations that take bits 2g and 2g+1 of a byte to bit 4
@@ -81,7 +81,9 @@ func q8kRow5(f *frame, blockBytes int, perBlock func(y reg.GPVirtual), body func
 	f.eachBlock(func() {
 		yd := ZMM()
 		VBROADCASTSS(Mem{Base: y, Disp: q8kD}, yd)
-		perBlock(y)
+		if perBlock != nil {
+			perBlock(y)
+		}
 		for s, w := range f.w {
 			body(s, w, y, yd)
 			prefetch(w, blockBytes)
@@ -115,23 +117,17 @@ func (c *kquant5) q45k(q5 bool) func(f *frame) {
 		blockBytes, qs = 176, 48
 	}
 	return func(f *frame) {
-		var sums reg.VecVirtual // in the upper lane
-		perBlock := func(y reg.GPVirtual) {
-			sums = YMM()
-			VPXORD(sums, sums, sums)
-			VINSERTI32X4(U8(1), Mem{Base: y, Disp: q8kS32}, sums, sums)
-		}
-		q8kRow5(f, blockBytes, perBlock, func(s int, w, y reg.GPVirtual, yd reg.VecVirtual) {
-			// 8 scales and 8 minima as words: see kquant2.q4kScales.
-			sm, hi, mins := ZMM(), XMM(), YMM()
-			VPSHUFD(U8(0xa5), Mem{Base: w}, sm.AsX())
+		q8kRow5(f, blockBytes, nil, func(s int, w, y reg.GPVirtual, yd reg.VecVirtual) {
+			// 8 minima and 8 scales as words: see kquant2.q4kScales.
+			sm, hi, mins := ZMM(), XMM(), XMM()
+			VPSHUFD(U8(0x5a), Mem{Base: w}, sm.AsX())
 			VPSHUFD(U8(0xff), Mem{Base: w}, hi)
 			VPSRLVD(c.loShift, sm.AsX(), sm.AsX())
 			VPSRLVD(c.hiShift, hi, hi)
 			VPANDD(c.loMask, sm.AsX(), sm.AsX())
 			VPTERNLOGD(U8(0xf8), c.hiMask, hi, sm.AsX()) // |= hi & mask
 			VPMOVZXBW(sm.AsX(), sm.AsY())
-			VPMADDWD(sums, sm.AsY(), mins)
+			VPMADDWD(Mem{Base: y, Disp: q8kS32}, sm.AsX(), mins)
 
 			var high reg.VecVirtual
 			if q5 {
@@ -163,9 +159,8 @@ func (c *kquant5) q45k(q5 bool) func(f *frame) {
 			VCVTDQ2PS(sum[0], sum[0])
 			VFMADD231PS(d, sum[0], f.acc[s])
 			VPSHUFD(U8(0x55), dm, dm)
-			VBROADCASTSS(dm, d.AsY())
 			VCVTDQ2PS(mins, mins)
-			VFNMADD231PS(d, mins.AsZ(), f.acc[s])
+			VFNMADD231PS(dm.AsZ(), mins.AsZ(), f.acc[s]) // four minima, the rest is zero
 		})
 	}
 }
