@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -16,8 +17,13 @@ func Text(w io.Writer, f *gguf.File, o Options) error {
 	elements, bytes := Size(f)
 	fmt.Fprintf(out, "%s: GGUF version %d, %s\n", f.Name, f.Version, humanBytes(f.Size()))
 	fmt.Fprintf(out, "model: %s, %s parameters in %d tensors", Description(f), humanCount(elements), len(f.Tensors))
-	if elements > 0 && bytes > 0 {
-		fmt.Fprintf(out, ", %s, %.2f bits each", humanBytes(bytes), 8*float64(bytes)/float64(elements))
+	if bytes > 0 {
+		fmt.Fprintf(out, ", %s", humanBytes(bytes))
+		if unknown := slices.ContainsFunc(Totals(f), func(t Total) bool { return !t.Type.Known() }); unknown {
+			fmt.Fprint(out, " and those of unknown size")
+		} else {
+			fmt.Fprintf(out, ", %.2f bits each", 8*float64(bytes)/float64(elements))
+		}
 	}
 	fmt.Fprint(out, "\n")
 	if t := tokenizerOf(f); t != nil {
