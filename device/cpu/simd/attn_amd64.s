@@ -44,119 +44,111 @@ DATA attnConst<>+288(SB)/8, $0x0000000000000000
 DATA attnConst<>+296(SB)/8, $0x0000000000000000
 DATA attnConst<>+304(SB)/8, $0x0000000000000000
 DATA attnConst<>+312(SB)/8, $0x0000000000000000
-DATA attnConst<>+320(SB)/8, $0xff800000ff800000
-DATA attnConst<>+328(SB)/8, $0xff800000ff800000
-DATA attnConst<>+336(SB)/8, $0xff800000ff800000
-DATA attnConst<>+344(SB)/8, $0xff800000ff800000
-DATA attnConst<>+352(SB)/8, $0xff800000ff800000
-DATA attnConst<>+360(SB)/8, $0xff800000ff800000
-DATA attnConst<>+368(SB)/8, $0xff800000ff800000
-DATA attnConst<>+376(SB)/8, $0xff800000ff800000
-DATA attnConst<>+384(SB)/8, $0xff7fffffff7fffff
-DATA attnConst<>+392(SB)/8, $0xff7fffffff7fffff
-DATA attnConst<>+400(SB)/8, $0xff7fffffff7fffff
-DATA attnConst<>+408(SB)/8, $0xff7fffffff7fffff
-DATA attnConst<>+416(SB)/8, $0xff7fffffff7fffff
-DATA attnConst<>+424(SB)/8, $0xff7fffffff7fffff
-DATA attnConst<>+432(SB)/8, $0xff7fffffff7fffff
-DATA attnConst<>+440(SB)/8, $0xff7fffffff7fffff
-DATA attnConst<>+448(SB)/8, $0x42b1721842b17218
-DATA attnConst<>+456(SB)/8, $0x42b1721842b17218
-DATA attnConst<>+464(SB)/8, $0x42b1721842b17218
-DATA attnConst<>+472(SB)/8, $0x42b1721842b17218
-DATA attnConst<>+480(SB)/8, $0x42b1721842b17218
-DATA attnConst<>+488(SB)/8, $0x42b1721842b17218
-DATA attnConst<>+496(SB)/8, $0x42b1721842b17218
-DATA attnConst<>+504(SB)/8, $0x42b1721842b17218
-DATA attnConst<>+512(SB)/8, $0xc2b00f34c2b00f34
-DATA attnConst<>+520(SB)/8, $0xc2b00f34c2b00f34
-DATA attnConst<>+528(SB)/8, $0xc2b00f34c2b00f34
-DATA attnConst<>+536(SB)/8, $0xc2b00f34c2b00f34
-DATA attnConst<>+544(SB)/8, $0xc2b00f34c2b00f34
-DATA attnConst<>+552(SB)/8, $0xc2b00f34c2b00f34
-DATA attnConst<>+560(SB)/8, $0xc2b00f34c2b00f34
-DATA attnConst<>+568(SB)/8, $0xc2b00f34c2b00f34
-DATA attnConst<>+576(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA attnConst<>+584(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA attnConst<>+592(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA attnConst<>+600(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA attnConst<>+608(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA attnConst<>+616(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA attnConst<>+624(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA attnConst<>+632(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA attnConst<>+640(SB)/8, $0x3f3172003f317200
-DATA attnConst<>+648(SB)/8, $0x3f3172003f317200
-DATA attnConst<>+656(SB)/8, $0x3f3172003f317200
-DATA attnConst<>+664(SB)/8, $0x3f3172003f317200
-DATA attnConst<>+672(SB)/8, $0x3f3172003f317200
-DATA attnConst<>+680(SB)/8, $0x3f3172003f317200
-DATA attnConst<>+688(SB)/8, $0x3f3172003f317200
-DATA attnConst<>+696(SB)/8, $0x3f3172003f317200
-DATA attnConst<>+704(SB)/8, $0x35bfbe8e35bfbe8e
-DATA attnConst<>+712(SB)/8, $0x35bfbe8e35bfbe8e
-DATA attnConst<>+720(SB)/8, $0x35bfbe8e35bfbe8e
-DATA attnConst<>+728(SB)/8, $0x35bfbe8e35bfbe8e
-DATA attnConst<>+736(SB)/8, $0x35bfbe8e35bfbe8e
-DATA attnConst<>+744(SB)/8, $0x35bfbe8e35bfbe8e
-DATA attnConst<>+752(SB)/8, $0x35bfbe8e35bfbe8e
-DATA attnConst<>+760(SB)/8, $0x35bfbe8e35bfbe8e
-DATA attnConst<>+768(SB)/8, $0x3ab511e03ab511e0
-DATA attnConst<>+776(SB)/8, $0x3ab511e03ab511e0
-DATA attnConst<>+784(SB)/8, $0x3ab511e03ab511e0
-DATA attnConst<>+792(SB)/8, $0x3ab511e03ab511e0
-DATA attnConst<>+800(SB)/8, $0x3ab511e03ab511e0
-DATA attnConst<>+808(SB)/8, $0x3ab511e03ab511e0
-DATA attnConst<>+816(SB)/8, $0x3ab511e03ab511e0
-DATA attnConst<>+824(SB)/8, $0x3ab511e03ab511e0
-DATA attnConst<>+832(SB)/8, $0x3c091d113c091d11
-DATA attnConst<>+840(SB)/8, $0x3c091d113c091d11
-DATA attnConst<>+848(SB)/8, $0x3c091d113c091d11
-DATA attnConst<>+856(SB)/8, $0x3c091d113c091d11
-DATA attnConst<>+864(SB)/8, $0x3c091d113c091d11
-DATA attnConst<>+872(SB)/8, $0x3c091d113c091d11
-DATA attnConst<>+880(SB)/8, $0x3c091d113c091d11
-DATA attnConst<>+888(SB)/8, $0x3c091d113c091d11
-DATA attnConst<>+896(SB)/8, $0x3d2aac7a3d2aac7a
-DATA attnConst<>+904(SB)/8, $0x3d2aac7a3d2aac7a
-DATA attnConst<>+912(SB)/8, $0x3d2aac7a3d2aac7a
-DATA attnConst<>+920(SB)/8, $0x3d2aac7a3d2aac7a
-DATA attnConst<>+928(SB)/8, $0x3d2aac7a3d2aac7a
-DATA attnConst<>+936(SB)/8, $0x3d2aac7a3d2aac7a
-DATA attnConst<>+944(SB)/8, $0x3d2aac7a3d2aac7a
-DATA attnConst<>+952(SB)/8, $0x3d2aac7a3d2aac7a
-DATA attnConst<>+960(SB)/8, $0x3e2aaa493e2aaa49
-DATA attnConst<>+968(SB)/8, $0x3e2aaa493e2aaa49
-DATA attnConst<>+976(SB)/8, $0x3e2aaa493e2aaa49
-DATA attnConst<>+984(SB)/8, $0x3e2aaa493e2aaa49
-DATA attnConst<>+992(SB)/8, $0x3e2aaa493e2aaa49
-DATA attnConst<>+1000(SB)/8, $0x3e2aaa493e2aaa49
-DATA attnConst<>+1008(SB)/8, $0x3e2aaa493e2aaa49
-DATA attnConst<>+1016(SB)/8, $0x3e2aaa493e2aaa49
-DATA attnConst<>+1024(SB)/8, $0x3efffffe3efffffe
-DATA attnConst<>+1032(SB)/8, $0x3efffffe3efffffe
-DATA attnConst<>+1040(SB)/8, $0x3efffffe3efffffe
-DATA attnConst<>+1048(SB)/8, $0x3efffffe3efffffe
-DATA attnConst<>+1056(SB)/8, $0x3efffffe3efffffe
-DATA attnConst<>+1064(SB)/8, $0x3efffffe3efffffe
-DATA attnConst<>+1072(SB)/8, $0x3efffffe3efffffe
-DATA attnConst<>+1080(SB)/8, $0x3efffffe3efffffe
-DATA attnConst<>+1088(SB)/8, $0x3f8000003f800000
-DATA attnConst<>+1096(SB)/8, $0x3f8000003f800000
-DATA attnConst<>+1104(SB)/8, $0x3f8000003f800000
-DATA attnConst<>+1112(SB)/8, $0x3f8000003f800000
-DATA attnConst<>+1120(SB)/8, $0x3f8000003f800000
-DATA attnConst<>+1128(SB)/8, $0x3f8000003f800000
-DATA attnConst<>+1136(SB)/8, $0x3f8000003f800000
-DATA attnConst<>+1144(SB)/8, $0x3f8000003f800000
-DATA attnConst<>+1152(SB)/8, $0x0000007f0000007f
-DATA attnConst<>+1160(SB)/8, $0x0000007f0000007f
-DATA attnConst<>+1168(SB)/8, $0x0000007f0000007f
-DATA attnConst<>+1176(SB)/8, $0x0000007f0000007f
-DATA attnConst<>+1184(SB)/8, $0x0000007f0000007f
-DATA attnConst<>+1192(SB)/8, $0x0000007f0000007f
-DATA attnConst<>+1200(SB)/8, $0x0000007f0000007f
-DATA attnConst<>+1208(SB)/8, $0x0000007f0000007f
-GLOBL attnConst<>(SB), RODATA|NOPTR, $1216
+DATA attnConst<>+320(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA attnConst<>+328(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA attnConst<>+336(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA attnConst<>+344(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA attnConst<>+352(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA attnConst<>+360(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA attnConst<>+368(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA attnConst<>+376(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA attnConst<>+384(SB)/8, $0x3f3172003f317200
+DATA attnConst<>+392(SB)/8, $0x3f3172003f317200
+DATA attnConst<>+400(SB)/8, $0x3f3172003f317200
+DATA attnConst<>+408(SB)/8, $0x3f3172003f317200
+DATA attnConst<>+416(SB)/8, $0x3f3172003f317200
+DATA attnConst<>+424(SB)/8, $0x3f3172003f317200
+DATA attnConst<>+432(SB)/8, $0x3f3172003f317200
+DATA attnConst<>+440(SB)/8, $0x3f3172003f317200
+DATA attnConst<>+448(SB)/8, $0x35bfbe8e35bfbe8e
+DATA attnConst<>+456(SB)/8, $0x35bfbe8e35bfbe8e
+DATA attnConst<>+464(SB)/8, $0x35bfbe8e35bfbe8e
+DATA attnConst<>+472(SB)/8, $0x35bfbe8e35bfbe8e
+DATA attnConst<>+480(SB)/8, $0x35bfbe8e35bfbe8e
+DATA attnConst<>+488(SB)/8, $0x35bfbe8e35bfbe8e
+DATA attnConst<>+496(SB)/8, $0x35bfbe8e35bfbe8e
+DATA attnConst<>+504(SB)/8, $0x35bfbe8e35bfbe8e
+DATA attnConst<>+512(SB)/8, $0x4b40007f4b40007f
+DATA attnConst<>+520(SB)/8, $0x4b40007f4b40007f
+DATA attnConst<>+528(SB)/8, $0x4b40007f4b40007f
+DATA attnConst<>+536(SB)/8, $0x4b40007f4b40007f
+DATA attnConst<>+544(SB)/8, $0x4b40007f4b40007f
+DATA attnConst<>+552(SB)/8, $0x4b40007f4b40007f
+DATA attnConst<>+560(SB)/8, $0x4b40007f4b40007f
+DATA attnConst<>+568(SB)/8, $0x4b40007f4b40007f
+DATA attnConst<>+576(SB)/8, $0xc2b00f34c2b00f34
+DATA attnConst<>+584(SB)/8, $0xc2b00f34c2b00f34
+DATA attnConst<>+592(SB)/8, $0xc2b00f34c2b00f34
+DATA attnConst<>+600(SB)/8, $0xc2b00f34c2b00f34
+DATA attnConst<>+608(SB)/8, $0xc2b00f34c2b00f34
+DATA attnConst<>+616(SB)/8, $0xc2b00f34c2b00f34
+DATA attnConst<>+624(SB)/8, $0xc2b00f34c2b00f34
+DATA attnConst<>+632(SB)/8, $0xc2b00f34c2b00f34
+DATA attnConst<>+640(SB)/8, $0x3ab511e03ab511e0
+DATA attnConst<>+648(SB)/8, $0x3ab511e03ab511e0
+DATA attnConst<>+656(SB)/8, $0x3ab511e03ab511e0
+DATA attnConst<>+664(SB)/8, $0x3ab511e03ab511e0
+DATA attnConst<>+672(SB)/8, $0x3ab511e03ab511e0
+DATA attnConst<>+680(SB)/8, $0x3ab511e03ab511e0
+DATA attnConst<>+688(SB)/8, $0x3ab511e03ab511e0
+DATA attnConst<>+696(SB)/8, $0x3ab511e03ab511e0
+DATA attnConst<>+704(SB)/8, $0x3c091d113c091d11
+DATA attnConst<>+712(SB)/8, $0x3c091d113c091d11
+DATA attnConst<>+720(SB)/8, $0x3c091d113c091d11
+DATA attnConst<>+728(SB)/8, $0x3c091d113c091d11
+DATA attnConst<>+736(SB)/8, $0x3c091d113c091d11
+DATA attnConst<>+744(SB)/8, $0x3c091d113c091d11
+DATA attnConst<>+752(SB)/8, $0x3c091d113c091d11
+DATA attnConst<>+760(SB)/8, $0x3c091d113c091d11
+DATA attnConst<>+768(SB)/8, $0x3d2aac7a3d2aac7a
+DATA attnConst<>+776(SB)/8, $0x3d2aac7a3d2aac7a
+DATA attnConst<>+784(SB)/8, $0x3d2aac7a3d2aac7a
+DATA attnConst<>+792(SB)/8, $0x3d2aac7a3d2aac7a
+DATA attnConst<>+800(SB)/8, $0x3d2aac7a3d2aac7a
+DATA attnConst<>+808(SB)/8, $0x3d2aac7a3d2aac7a
+DATA attnConst<>+816(SB)/8, $0x3d2aac7a3d2aac7a
+DATA attnConst<>+824(SB)/8, $0x3d2aac7a3d2aac7a
+DATA attnConst<>+832(SB)/8, $0x3e2aaa493e2aaa49
+DATA attnConst<>+840(SB)/8, $0x3e2aaa493e2aaa49
+DATA attnConst<>+848(SB)/8, $0x3e2aaa493e2aaa49
+DATA attnConst<>+856(SB)/8, $0x3e2aaa493e2aaa49
+DATA attnConst<>+864(SB)/8, $0x3e2aaa493e2aaa49
+DATA attnConst<>+872(SB)/8, $0x3e2aaa493e2aaa49
+DATA attnConst<>+880(SB)/8, $0x3e2aaa493e2aaa49
+DATA attnConst<>+888(SB)/8, $0x3e2aaa493e2aaa49
+DATA attnConst<>+896(SB)/8, $0x3efffffe3efffffe
+DATA attnConst<>+904(SB)/8, $0x3efffffe3efffffe
+DATA attnConst<>+912(SB)/8, $0x3efffffe3efffffe
+DATA attnConst<>+920(SB)/8, $0x3efffffe3efffffe
+DATA attnConst<>+928(SB)/8, $0x3efffffe3efffffe
+DATA attnConst<>+936(SB)/8, $0x3efffffe3efffffe
+DATA attnConst<>+944(SB)/8, $0x3efffffe3efffffe
+DATA attnConst<>+952(SB)/8, $0x3efffffe3efffffe
+DATA attnConst<>+960(SB)/8, $0x3f8000003f800000
+DATA attnConst<>+968(SB)/8, $0x3f8000003f800000
+DATA attnConst<>+976(SB)/8, $0x3f8000003f800000
+DATA attnConst<>+984(SB)/8, $0x3f8000003f800000
+DATA attnConst<>+992(SB)/8, $0x3f8000003f800000
+DATA attnConst<>+1000(SB)/8, $0x3f8000003f800000
+DATA attnConst<>+1008(SB)/8, $0x3f8000003f800000
+DATA attnConst<>+1016(SB)/8, $0x3f8000003f800000
+DATA attnConst<>+1024(SB)/8, $0xff800000ff800000
+DATA attnConst<>+1032(SB)/8, $0xff800000ff800000
+DATA attnConst<>+1040(SB)/8, $0xff800000ff800000
+DATA attnConst<>+1048(SB)/8, $0xff800000ff800000
+DATA attnConst<>+1056(SB)/8, $0xff800000ff800000
+DATA attnConst<>+1064(SB)/8, $0xff800000ff800000
+DATA attnConst<>+1072(SB)/8, $0xff800000ff800000
+DATA attnConst<>+1080(SB)/8, $0xff800000ff800000
+DATA attnConst<>+1088(SB)/8, $0xff7fffffff7fffff
+DATA attnConst<>+1096(SB)/8, $0xff7fffffff7fffff
+DATA attnConst<>+1104(SB)/8, $0xff7fffffff7fffff
+DATA attnConst<>+1112(SB)/8, $0xff7fffffff7fffff
+DATA attnConst<>+1120(SB)/8, $0xff7fffffff7fffff
+DATA attnConst<>+1128(SB)/8, $0xff7fffffff7fffff
+DATA attnConst<>+1136(SB)/8, $0xff7fffffff7fffff
+DATA attnConst<>+1144(SB)/8, $0xff7fffffff7fffff
+GLOBL attnConst<>(SB), RODATA|NOPTR, $1152
 
 // func weighAVX2F16_4(o *float32, p *float32, f *float32, v *byte, next *byte, dim int, n int)
 // Requires: AVX, F16C, FMA3, MMX+
@@ -1831,175 +1823,148 @@ after32:
 // func softmaxAVX2_32(s *float32, count *float32, m *float32, l *float32, f *float32, rows int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·softmaxAVX2_32(SB), NOSPLIT, $0-48
-	MOVQ s+0(FP), AX
-	MOVQ count+8(FP), CX
-	MOVQ m+16(FP), DX
-	MOVQ l+24(FP), BX
-	MOVQ f+32(FP), SI
-	MOVQ rows+40(FP), DI
+	MOVQ         s+0(FP), AX
+	MOVQ         count+8(FP), CX
+	MOVQ         m+16(FP), DX
+	MOVQ         l+24(FP), BX
+	MOVQ         f+32(FP), SI
+	MOVQ         rows+40(FP), DI
+	VBROADCASTSS attnConst<>+576(SB), Y0
 
 row:
-	VBROADCASTSS (CX), Y0
-	VBROADCASTSS attnConst<>+320(SB), Y1
-	VMOVUPS      attnConst<>+0(SB), Y3
-	VCMPPS       $0x01, Y0, Y3, Y3
-	VBROADCASTSS attnConst<>+320(SB), Y2
-	VBLENDVPS    Y3, (AX), Y2, Y2
-	VMAXPS       Y2, Y1, Y1
-	VMOVUPS      Y2, (AX)
-	VMOVUPS      attnConst<>+32(SB), Y3
-	VCMPPS       $0x01, Y0, Y3, Y3
-	VBROADCASTSS attnConst<>+320(SB), Y2
-	VBLENDVPS    Y3, 32(AX), Y2, Y2
-	VMAXPS       Y2, Y1, Y1
-	VMOVUPS      Y2, 32(AX)
-	VMOVUPS      attnConst<>+64(SB), Y3
-	VCMPPS       $0x01, Y0, Y3, Y3
-	VBROADCASTSS attnConst<>+320(SB), Y2
-	VBLENDVPS    Y3, 64(AX), Y2, Y2
-	VMAXPS       Y2, Y1, Y1
-	VMOVUPS      Y2, 64(AX)
-	VMOVUPS      attnConst<>+96(SB), Y2
-	VCMPPS       $0x01, Y0, Y2, Y2
-	VBROADCASTSS attnConst<>+320(SB), Y0
-	VBLENDVPS    Y2, 96(AX), Y0, Y0
-	VMAXPS       Y0, Y1, Y1
-	VMOVUPS      Y0, 96(AX)
-	VMOVSS       (DX), X0
-	VEXTRACTF128 $0x01, Y1, X2
-	VMAXPS       X2, X1, X2
-	VPERMILPS    $0x4e, X2, X1
-	VMAXPS       X2, X1, X2
-	VPERMILPS    $0xb1, X2, X1
-	VMAXPS       X2, X1, X2
-	VMAXSS       X0, X2, X2
-	VMOVSS       X2, (DX)
-	VMAXSS       attnConst<>+384(SB), X2, X2
-	VBROADCASTSS X2, Y1
-	VXORPS       Y2, Y2, Y2
-	VMOVUPS      (AX), Y3
-	VSUBPS       Y1, Y3, Y3
-	VBROADCASTSS attnConst<>+448(SB), Y6
-	VMINPS       Y3, Y6, Y3
-	VBROADCASTSS attnConst<>+512(SB), Y6
-	VMAXPS       Y3, Y6, Y3
-	VMULPS       attnConst<>+576(SB), Y3, Y5
-	VROUNDPS     $0x00, Y5, Y5
-	VFNMADD231PS attnConst<>+640(SB), Y5, Y3
-	VFNMADD231PS attnConst<>+704(SB), Y5, Y3
-	VBROADCASTSS attnConst<>+768(SB), Y6
-	VFMADD213PS  attnConst<>+832(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+896(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+960(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+1024(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+1088(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+1088(SB), Y3, Y6
-	VCVTPS2DQ    Y5, Y5
-	VPADDD       attnConst<>+1152(SB), Y5, Y5
-	VPSLLD       $0x17, Y5, Y5
-	VMULPS       Y5, Y6, Y3
-	VADDPS       Y3, Y2, Y2
+	VBROADCASTSS (CX), Y1
+	VBROADCASTSS attnConst<>+1024(SB), Y2
+	VMOVUPS      attnConst<>+0(SB), Y4
+	VCMPPS       $0x01, Y1, Y4, Y4
+	VBROADCASTSS attnConst<>+1024(SB), Y3
+	VBLENDVPS    Y4, (AX), Y3, Y3
+	VMAXPS       Y3, Y2, Y2
+	VMOVUPS      attnConst<>+32(SB), Y6
+	VCMPPS       $0x01, Y1, Y6, Y6
+	VBROADCASTSS attnConst<>+1024(SB), Y4
+	VBLENDVPS    Y6, 32(AX), Y4, Y4
+	VMAXPS       Y4, Y2, Y2
+	VMOVUPS      attnConst<>+64(SB), Y7
+	VCMPPS       $0x01, Y1, Y7, Y7
+	VBROADCASTSS attnConst<>+1024(SB), Y6
+	VBLENDVPS    Y7, 64(AX), Y6, Y6
+	VMAXPS       Y6, Y2, Y2
+	VMOVUPS      attnConst<>+96(SB), Y7
+	VCMPPS       $0x01, Y1, Y7, Y7
+	VBROADCASTSS attnConst<>+1024(SB), Y1
+	VBLENDVPS    Y7, 96(AX), Y1, Y1
+	VMAXPS       Y1, Y2, Y2
+	VMOVSS       (DX), X5
+	VEXTRACTF128 $0x01, Y2, X7
+	VMAXPS       X7, X2, X7
+	VPERMILPS    $0x4e, X7, X2
+	VMAXPS       X7, X2, X7
+	VPERMILPS    $0xb1, X7, X2
+	VMAXPS       X7, X2, X7
+	VMAXSS       X5, X7, X7
+	VMOVSS       X7, (DX)
+	VMAXSS       attnConst<>+1088(SB), X7, X7
+	VBROADCASTSS X7, Y2
+	VXORPS       Y7, Y7, Y7
+	VSUBPS       Y2, Y3, Y3
+	VMAXPS       Y3, Y0, Y3
+	VMOVUPS      attnConst<>+512(SB), Y8
+	VFMADD231PS  attnConst<>+320(SB), Y3, Y8
+	VSUBPS       attnConst<>+512(SB), Y8, Y9
+	VFNMADD231PS attnConst<>+384(SB), Y9, Y3
+	VFNMADD231PS attnConst<>+448(SB), Y9, Y3
+	VMOVUPS      attnConst<>+640(SB), Y9
+	VFMADD213PS  attnConst<>+704(SB), Y3, Y9
+	VFMADD213PS  attnConst<>+768(SB), Y3, Y9
+	VFMADD213PS  attnConst<>+832(SB), Y3, Y9
+	VFMADD213PS  attnConst<>+896(SB), Y3, Y9
+	VFMADD213PS  attnConst<>+960(SB), Y3, Y9
+	VFMADD213PS  attnConst<>+960(SB), Y3, Y9
+	VPSLLD       $0x17, Y8, Y8
+	VMULPS       Y8, Y9, Y3
+	VADDPS       Y3, Y7, Y7
 	VMOVUPS      Y3, (AX)
-	VMOVUPS      32(AX), Y3
-	VSUBPS       Y1, Y3, Y3
-	VBROADCASTSS attnConst<>+448(SB), Y6
-	VMINPS       Y3, Y6, Y3
-	VBROADCASTSS attnConst<>+512(SB), Y6
-	VMAXPS       Y3, Y6, Y3
-	VMULPS       attnConst<>+576(SB), Y3, Y5
-	VROUNDPS     $0x00, Y5, Y5
-	VFNMADD231PS attnConst<>+640(SB), Y5, Y3
-	VFNMADD231PS attnConst<>+704(SB), Y5, Y3
-	VBROADCASTSS attnConst<>+768(SB), Y6
-	VFMADD213PS  attnConst<>+832(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+896(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+960(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+1024(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+1088(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+1088(SB), Y3, Y6
-	VCVTPS2DQ    Y5, Y5
-	VPADDD       attnConst<>+1152(SB), Y5, Y5
-	VPSLLD       $0x17, Y5, Y5
-	VMULPS       Y5, Y6, Y3
-	VADDPS       Y3, Y2, Y2
-	VMOVUPS      Y3, 32(AX)
-	VMOVUPS      64(AX), Y3
-	VSUBPS       Y1, Y3, Y3
-	VBROADCASTSS attnConst<>+448(SB), Y6
-	VMINPS       Y3, Y6, Y3
-	VBROADCASTSS attnConst<>+512(SB), Y6
-	VMAXPS       Y3, Y6, Y3
-	VMULPS       attnConst<>+576(SB), Y3, Y5
-	VROUNDPS     $0x00, Y5, Y5
-	VFNMADD231PS attnConst<>+640(SB), Y5, Y3
-	VFNMADD231PS attnConst<>+704(SB), Y5, Y3
-	VBROADCASTSS attnConst<>+768(SB), Y6
-	VFMADD213PS  attnConst<>+832(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+896(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+960(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+1024(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+1088(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+1088(SB), Y3, Y6
-	VCVTPS2DQ    Y5, Y5
-	VPADDD       attnConst<>+1152(SB), Y5, Y5
-	VPSLLD       $0x17, Y5, Y5
-	VMULPS       Y5, Y6, Y3
-	VADDPS       Y3, Y2, Y2
-	VMOVUPS      Y3, 64(AX)
-	VMOVUPS      96(AX), Y3
-	VSUBPS       Y1, Y3, Y3
-	VBROADCASTSS attnConst<>+448(SB), Y6
-	VMINPS       Y3, Y6, Y3
-	VBROADCASTSS attnConst<>+512(SB), Y6
-	VMAXPS       Y3, Y6, Y3
-	VMULPS       attnConst<>+576(SB), Y3, Y5
-	VROUNDPS     $0x00, Y5, Y5
-	VFNMADD231PS attnConst<>+640(SB), Y5, Y3
-	VFNMADD231PS attnConst<>+704(SB), Y5, Y3
-	VBROADCASTSS attnConst<>+768(SB), Y6
-	VFMADD213PS  attnConst<>+832(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+896(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+960(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+1024(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+1088(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+1088(SB), Y3, Y6
-	VCVTPS2DQ    Y5, Y5
-	VPADDD       attnConst<>+1152(SB), Y5, Y5
-	VPSLLD       $0x17, Y5, Y5
-	VMULPS       Y5, Y6, Y3
-	VADDPS       Y3, Y2, Y2
-	VMOVUPS      Y3, 96(AX)
-	VSUBSS       X1, X0, X0
-	VMOVAPS      X0, X4
-	VBROADCASTSS attnConst<>+448(SB), Y1
-	VMINPS       Y4, Y1, Y4
-	VBROADCASTSS attnConst<>+512(SB), Y1
-	VMAXPS       Y4, Y1, Y4
-	VMULPS       attnConst<>+576(SB), Y4, Y0
-	VROUNDPS     $0x00, Y0, Y0
-	VFNMADD231PS attnConst<>+640(SB), Y0, Y4
-	VFNMADD231PS attnConst<>+704(SB), Y0, Y4
-	VBROADCASTSS attnConst<>+768(SB), Y1
-	VFMADD213PS  attnConst<>+832(SB), Y4, Y1
-	VFMADD213PS  attnConst<>+896(SB), Y4, Y1
-	VFMADD213PS  attnConst<>+960(SB), Y4, Y1
-	VFMADD213PS  attnConst<>+1024(SB), Y4, Y1
-	VFMADD213PS  attnConst<>+1088(SB), Y4, Y1
-	VFMADD213PS  attnConst<>+1088(SB), Y4, Y1
-	VCVTPS2DQ    Y0, Y0
-	VPADDD       attnConst<>+1152(SB), Y0, Y0
-	VPSLLD       $0x17, Y0, Y0
-	VMULPS       Y0, Y1, Y4
-	VMOVSS       X4, (SI)
-	VMOVSS       (BX), X0
-	VEXTRACTF128 $0x01, Y2, X1
-	VADDPS       X1, X2, X1
-	VPERMILPS    $0x4e, X1, X2
-	VADDPS       X1, X2, X1
-	VPERMILPS    $0xb1, X1, X2
-	VADDPS       X1, X2, X1
-	VFMADD213SS  X1, X4, X0
-	VMOVSS       X0, (BX)
+	VSUBPS       Y2, Y4, Y4
+	VMAXPS       Y4, Y0, Y4
+	VMOVUPS      attnConst<>+512(SB), Y3
+	VFMADD231PS  attnConst<>+320(SB), Y4, Y3
+	VSUBPS       attnConst<>+512(SB), Y3, Y8
+	VFNMADD231PS attnConst<>+384(SB), Y8, Y4
+	VFNMADD231PS attnConst<>+448(SB), Y8, Y4
+	VMOVUPS      attnConst<>+640(SB), Y8
+	VFMADD213PS  attnConst<>+704(SB), Y4, Y8
+	VFMADD213PS  attnConst<>+768(SB), Y4, Y8
+	VFMADD213PS  attnConst<>+832(SB), Y4, Y8
+	VFMADD213PS  attnConst<>+896(SB), Y4, Y8
+	VFMADD213PS  attnConst<>+960(SB), Y4, Y8
+	VFMADD213PS  attnConst<>+960(SB), Y4, Y8
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y8, Y4
+	VADDPS       Y4, Y7, Y7
+	VMOVUPS      Y4, 32(AX)
+	VSUBPS       Y2, Y6, Y6
+	VMAXPS       Y6, Y0, Y6
+	VMOVUPS      attnConst<>+512(SB), Y3
+	VFMADD231PS  attnConst<>+320(SB), Y6, Y3
+	VSUBPS       attnConst<>+512(SB), Y3, Y4
+	VFNMADD231PS attnConst<>+384(SB), Y4, Y6
+	VFNMADD231PS attnConst<>+448(SB), Y4, Y6
+	VMOVUPS      attnConst<>+640(SB), Y4
+	VFMADD213PS  attnConst<>+704(SB), Y6, Y4
+	VFMADD213PS  attnConst<>+768(SB), Y6, Y4
+	VFMADD213PS  attnConst<>+832(SB), Y6, Y4
+	VFMADD213PS  attnConst<>+896(SB), Y6, Y4
+	VFMADD213PS  attnConst<>+960(SB), Y6, Y4
+	VFMADD213PS  attnConst<>+960(SB), Y6, Y4
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y4, Y6
+	VADDPS       Y6, Y7, Y7
+	VMOVUPS      Y6, 64(AX)
+	VSUBPS       Y2, Y1, Y1
+	VMAXPS       Y1, Y0, Y1
+	VMOVUPS      attnConst<>+512(SB), Y3
+	VFMADD231PS  attnConst<>+320(SB), Y1, Y3
+	VSUBPS       attnConst<>+512(SB), Y3, Y4
+	VFNMADD231PS attnConst<>+384(SB), Y4, Y1
+	VFNMADD231PS attnConst<>+448(SB), Y4, Y1
+	VMOVUPS      attnConst<>+640(SB), Y4
+	VFMADD213PS  attnConst<>+704(SB), Y1, Y4
+	VFMADD213PS  attnConst<>+768(SB), Y1, Y4
+	VFMADD213PS  attnConst<>+832(SB), Y1, Y4
+	VFMADD213PS  attnConst<>+896(SB), Y1, Y4
+	VFMADD213PS  attnConst<>+960(SB), Y1, Y4
+	VFMADD213PS  attnConst<>+960(SB), Y1, Y4
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y4, Y1
+	VADDPS       Y1, Y7, Y7
+	VMOVUPS      Y1, 96(AX)
+	VSUBSS       X2, X5, X5
+	VMOVAPS      X5, X5
+	VMAXPS       Y5, Y0, Y5
+	VMOVUPS      attnConst<>+512(SB), Y1
+	VFMADD231PS  attnConst<>+320(SB), Y5, Y1
+	VSUBPS       attnConst<>+512(SB), Y1, Y2
+	VFNMADD231PS attnConst<>+384(SB), Y2, Y5
+	VFNMADD231PS attnConst<>+448(SB), Y2, Y5
+	VMOVUPS      attnConst<>+640(SB), Y2
+	VFMADD213PS  attnConst<>+704(SB), Y5, Y2
+	VFMADD213PS  attnConst<>+768(SB), Y5, Y2
+	VFMADD213PS  attnConst<>+832(SB), Y5, Y2
+	VFMADD213PS  attnConst<>+896(SB), Y5, Y2
+	VFMADD213PS  attnConst<>+960(SB), Y5, Y2
+	VFMADD213PS  attnConst<>+960(SB), Y5, Y2
+	VPSLLD       $0x17, Y1, Y1
+	VMULPS       Y1, Y2, Y5
+	VMOVSS       X5, (SI)
+	VMOVSS       (BX), X1
+	VEXTRACTF128 $0x01, Y7, X2
+	VADDPS       X2, X7, X2
+	VPERMILPS    $0x4e, X2, X3
+	VADDPS       X2, X3, X2
+	VPERMILPS    $0xb1, X2, X3
+	VADDPS       X2, X3, X2
+	VFMADD213SS  X2, X5, X1
+	VMOVSS       X1, (BX)
 	ADDQ         $0x00000080, AX
 	ADDQ         $0x04, CX
 	ADDQ         $0x04, DX
@@ -2013,291 +1978,240 @@ row:
 // func softmaxAVX2_64(s *float32, count *float32, m *float32, l *float32, f *float32, rows int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·softmaxAVX2_64(SB), NOSPLIT, $0-48
-	MOVQ s+0(FP), AX
-	MOVQ count+8(FP), CX
-	MOVQ m+16(FP), DX
-	MOVQ l+24(FP), BX
-	MOVQ f+32(FP), SI
-	MOVQ rows+40(FP), DI
+	MOVQ         s+0(FP), AX
+	MOVQ         count+8(FP), CX
+	MOVQ         m+16(FP), DX
+	MOVQ         l+24(FP), BX
+	MOVQ         f+32(FP), SI
+	MOVQ         rows+40(FP), DI
+	VBROADCASTSS attnConst<>+576(SB), Y0
 
 row:
-	VBROADCASTSS (CX), Y0
-	VBROADCASTSS attnConst<>+320(SB), Y1
-	VMOVUPS      attnConst<>+0(SB), Y3
-	VCMPPS       $0x01, Y0, Y3, Y3
-	VBROADCASTSS attnConst<>+320(SB), Y2
-	VBLENDVPS    Y3, (AX), Y2, Y2
-	VMAXPS       Y2, Y1, Y1
-	VMOVUPS      Y2, (AX)
-	VMOVUPS      attnConst<>+32(SB), Y3
-	VCMPPS       $0x01, Y0, Y3, Y3
-	VBROADCASTSS attnConst<>+320(SB), Y2
-	VBLENDVPS    Y3, 32(AX), Y2, Y2
-	VMAXPS       Y2, Y1, Y1
-	VMOVUPS      Y2, 32(AX)
-	VMOVUPS      attnConst<>+64(SB), Y3
-	VCMPPS       $0x01, Y0, Y3, Y3
-	VBROADCASTSS attnConst<>+320(SB), Y2
-	VBLENDVPS    Y3, 64(AX), Y2, Y2
-	VMAXPS       Y2, Y1, Y1
-	VMOVUPS      Y2, 64(AX)
-	VMOVUPS      attnConst<>+96(SB), Y3
-	VCMPPS       $0x01, Y0, Y3, Y3
-	VBROADCASTSS attnConst<>+320(SB), Y2
-	VBLENDVPS    Y3, 96(AX), Y2, Y2
-	VMAXPS       Y2, Y1, Y1
-	VMOVUPS      Y2, 96(AX)
-	VMOVUPS      attnConst<>+128(SB), Y3
-	VCMPPS       $0x01, Y0, Y3, Y3
-	VBROADCASTSS attnConst<>+320(SB), Y2
-	VBLENDVPS    Y3, 128(AX), Y2, Y2
-	VMAXPS       Y2, Y1, Y1
-	VMOVUPS      Y2, 128(AX)
-	VMOVUPS      attnConst<>+160(SB), Y3
-	VCMPPS       $0x01, Y0, Y3, Y3
-	VBROADCASTSS attnConst<>+320(SB), Y2
-	VBLENDVPS    Y3, 160(AX), Y2, Y2
-	VMAXPS       Y2, Y1, Y1
-	VMOVUPS      Y2, 160(AX)
-	VMOVUPS      attnConst<>+192(SB), Y3
-	VCMPPS       $0x01, Y0, Y3, Y3
-	VBROADCASTSS attnConst<>+320(SB), Y2
-	VBLENDVPS    Y3, 192(AX), Y2, Y2
-	VMAXPS       Y2, Y1, Y1
-	VMOVUPS      Y2, 192(AX)
-	VMOVUPS      attnConst<>+224(SB), Y2
-	VCMPPS       $0x01, Y0, Y2, Y2
-	VBROADCASTSS attnConst<>+320(SB), Y0
-	VBLENDVPS    Y2, 224(AX), Y0, Y0
-	VMAXPS       Y0, Y1, Y1
-	VMOVUPS      Y0, 224(AX)
-	VMOVSS       (DX), X0
-	VEXTRACTF128 $0x01, Y1, X2
-	VMAXPS       X2, X1, X2
-	VPERMILPS    $0x4e, X2, X1
-	VMAXPS       X2, X1, X2
-	VPERMILPS    $0xb1, X2, X1
-	VMAXPS       X2, X1, X2
-	VMAXSS       X0, X2, X2
-	VMOVSS       X2, (DX)
-	VMAXSS       attnConst<>+384(SB), X2, X2
-	VBROADCASTSS X2, Y1
-	VXORPS       Y2, Y2, Y2
-	VMOVUPS      (AX), Y3
-	VSUBPS       Y1, Y3, Y3
-	VBROADCASTSS attnConst<>+448(SB), Y6
-	VMINPS       Y3, Y6, Y3
-	VBROADCASTSS attnConst<>+512(SB), Y6
-	VMAXPS       Y3, Y6, Y3
-	VMULPS       attnConst<>+576(SB), Y3, Y5
-	VROUNDPS     $0x00, Y5, Y5
-	VFNMADD231PS attnConst<>+640(SB), Y5, Y3
-	VFNMADD231PS attnConst<>+704(SB), Y5, Y3
-	VBROADCASTSS attnConst<>+768(SB), Y6
-	VFMADD213PS  attnConst<>+832(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+896(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+960(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+1024(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+1088(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+1088(SB), Y3, Y6
-	VCVTPS2DQ    Y5, Y5
-	VPADDD       attnConst<>+1152(SB), Y5, Y5
-	VPSLLD       $0x17, Y5, Y5
-	VMULPS       Y5, Y6, Y3
-	VADDPS       Y3, Y2, Y2
+	VBROADCASTSS (CX), Y1
+	VBROADCASTSS attnConst<>+1024(SB), Y2
+	VMOVUPS      attnConst<>+0(SB), Y4
+	VCMPPS       $0x01, Y1, Y4, Y4
+	VBROADCASTSS attnConst<>+1024(SB), Y3
+	VBLENDVPS    Y4, (AX), Y3, Y3
+	VMAXPS       Y3, Y2, Y2
+	VMOVUPS      attnConst<>+32(SB), Y6
+	VCMPPS       $0x01, Y1, Y6, Y6
+	VBROADCASTSS attnConst<>+1024(SB), Y4
+	VBLENDVPS    Y6, 32(AX), Y4, Y4
+	VMAXPS       Y4, Y2, Y2
+	VMOVUPS      attnConst<>+64(SB), Y7
+	VCMPPS       $0x01, Y1, Y7, Y7
+	VBROADCASTSS attnConst<>+1024(SB), Y6
+	VBLENDVPS    Y7, 64(AX), Y6, Y6
+	VMAXPS       Y6, Y2, Y2
+	VMOVUPS      attnConst<>+96(SB), Y8
+	VCMPPS       $0x01, Y1, Y8, Y8
+	VBROADCASTSS attnConst<>+1024(SB), Y7
+	VBLENDVPS    Y8, 96(AX), Y7, Y7
+	VMAXPS       Y7, Y2, Y2
+	VMOVUPS      attnConst<>+128(SB), Y9
+	VCMPPS       $0x01, Y1, Y9, Y9
+	VBROADCASTSS attnConst<>+1024(SB), Y8
+	VBLENDVPS    Y9, 128(AX), Y8, Y8
+	VMAXPS       Y8, Y2, Y2
+	VMOVUPS      attnConst<>+160(SB), Y10
+	VCMPPS       $0x01, Y1, Y10, Y10
+	VBROADCASTSS attnConst<>+1024(SB), Y9
+	VBLENDVPS    Y10, 160(AX), Y9, Y9
+	VMAXPS       Y9, Y2, Y2
+	VMOVUPS      attnConst<>+192(SB), Y11
+	VCMPPS       $0x01, Y1, Y11, Y11
+	VBROADCASTSS attnConst<>+1024(SB), Y10
+	VBLENDVPS    Y11, 192(AX), Y10, Y10
+	VMAXPS       Y10, Y2, Y2
+	VMOVUPS      attnConst<>+224(SB), Y11
+	VCMPPS       $0x01, Y1, Y11, Y11
+	VBROADCASTSS attnConst<>+1024(SB), Y1
+	VBLENDVPS    Y11, 224(AX), Y1, Y1
+	VMAXPS       Y1, Y2, Y2
+	VMOVSS       (DX), X5
+	VEXTRACTF128 $0x01, Y2, X11
+	VMAXPS       X11, X2, X11
+	VPERMILPS    $0x4e, X11, X2
+	VMAXPS       X11, X2, X11
+	VPERMILPS    $0xb1, X11, X2
+	VMAXPS       X11, X2, X11
+	VMAXSS       X5, X11, X11
+	VMOVSS       X11, (DX)
+	VMAXSS       attnConst<>+1088(SB), X11, X11
+	VBROADCASTSS X11, Y2
+	VXORPS       Y11, Y11, Y11
+	VSUBPS       Y2, Y3, Y3
+	VMAXPS       Y3, Y0, Y3
+	VMOVUPS      attnConst<>+512(SB), Y12
+	VFMADD231PS  attnConst<>+320(SB), Y3, Y12
+	VSUBPS       attnConst<>+512(SB), Y12, Y13
+	VFNMADD231PS attnConst<>+384(SB), Y13, Y3
+	VFNMADD231PS attnConst<>+448(SB), Y13, Y3
+	VMOVUPS      attnConst<>+640(SB), Y13
+	VFMADD213PS  attnConst<>+704(SB), Y3, Y13
+	VFMADD213PS  attnConst<>+768(SB), Y3, Y13
+	VFMADD213PS  attnConst<>+832(SB), Y3, Y13
+	VFMADD213PS  attnConst<>+896(SB), Y3, Y13
+	VFMADD213PS  attnConst<>+960(SB), Y3, Y13
+	VFMADD213PS  attnConst<>+960(SB), Y3, Y13
+	VPSLLD       $0x17, Y12, Y12
+	VMULPS       Y12, Y13, Y3
+	VADDPS       Y3, Y11, Y11
 	VMOVUPS      Y3, (AX)
-	VMOVUPS      32(AX), Y3
-	VSUBPS       Y1, Y3, Y3
-	VBROADCASTSS attnConst<>+448(SB), Y6
-	VMINPS       Y3, Y6, Y3
-	VBROADCASTSS attnConst<>+512(SB), Y6
-	VMAXPS       Y3, Y6, Y3
-	VMULPS       attnConst<>+576(SB), Y3, Y5
-	VROUNDPS     $0x00, Y5, Y5
-	VFNMADD231PS attnConst<>+640(SB), Y5, Y3
-	VFNMADD231PS attnConst<>+704(SB), Y5, Y3
-	VBROADCASTSS attnConst<>+768(SB), Y6
-	VFMADD213PS  attnConst<>+832(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+896(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+960(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+1024(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+1088(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+1088(SB), Y3, Y6
-	VCVTPS2DQ    Y5, Y5
-	VPADDD       attnConst<>+1152(SB), Y5, Y5
-	VPSLLD       $0x17, Y5, Y5
-	VMULPS       Y5, Y6, Y3
-	VADDPS       Y3, Y2, Y2
-	VMOVUPS      Y3, 32(AX)
-	VMOVUPS      64(AX), Y3
-	VSUBPS       Y1, Y3, Y3
-	VBROADCASTSS attnConst<>+448(SB), Y6
-	VMINPS       Y3, Y6, Y3
-	VBROADCASTSS attnConst<>+512(SB), Y6
-	VMAXPS       Y3, Y6, Y3
-	VMULPS       attnConst<>+576(SB), Y3, Y5
-	VROUNDPS     $0x00, Y5, Y5
-	VFNMADD231PS attnConst<>+640(SB), Y5, Y3
-	VFNMADD231PS attnConst<>+704(SB), Y5, Y3
-	VBROADCASTSS attnConst<>+768(SB), Y6
-	VFMADD213PS  attnConst<>+832(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+896(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+960(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+1024(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+1088(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+1088(SB), Y3, Y6
-	VCVTPS2DQ    Y5, Y5
-	VPADDD       attnConst<>+1152(SB), Y5, Y5
-	VPSLLD       $0x17, Y5, Y5
-	VMULPS       Y5, Y6, Y3
-	VADDPS       Y3, Y2, Y2
-	VMOVUPS      Y3, 64(AX)
-	VMOVUPS      96(AX), Y3
-	VSUBPS       Y1, Y3, Y3
-	VBROADCASTSS attnConst<>+448(SB), Y6
-	VMINPS       Y3, Y6, Y3
-	VBROADCASTSS attnConst<>+512(SB), Y6
-	VMAXPS       Y3, Y6, Y3
-	VMULPS       attnConst<>+576(SB), Y3, Y5
-	VROUNDPS     $0x00, Y5, Y5
-	VFNMADD231PS attnConst<>+640(SB), Y5, Y3
-	VFNMADD231PS attnConst<>+704(SB), Y5, Y3
-	VBROADCASTSS attnConst<>+768(SB), Y6
-	VFMADD213PS  attnConst<>+832(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+896(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+960(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+1024(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+1088(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+1088(SB), Y3, Y6
-	VCVTPS2DQ    Y5, Y5
-	VPADDD       attnConst<>+1152(SB), Y5, Y5
-	VPSLLD       $0x17, Y5, Y5
-	VMULPS       Y5, Y6, Y3
-	VADDPS       Y3, Y2, Y2
-	VMOVUPS      Y3, 96(AX)
-	VMOVUPS      128(AX), Y3
-	VSUBPS       Y1, Y3, Y3
-	VBROADCASTSS attnConst<>+448(SB), Y6
-	VMINPS       Y3, Y6, Y3
-	VBROADCASTSS attnConst<>+512(SB), Y6
-	VMAXPS       Y3, Y6, Y3
-	VMULPS       attnConst<>+576(SB), Y3, Y5
-	VROUNDPS     $0x00, Y5, Y5
-	VFNMADD231PS attnConst<>+640(SB), Y5, Y3
-	VFNMADD231PS attnConst<>+704(SB), Y5, Y3
-	VBROADCASTSS attnConst<>+768(SB), Y6
-	VFMADD213PS  attnConst<>+832(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+896(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+960(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+1024(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+1088(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+1088(SB), Y3, Y6
-	VCVTPS2DQ    Y5, Y5
-	VPADDD       attnConst<>+1152(SB), Y5, Y5
-	VPSLLD       $0x17, Y5, Y5
-	VMULPS       Y5, Y6, Y3
-	VADDPS       Y3, Y2, Y2
-	VMOVUPS      Y3, 128(AX)
-	VMOVUPS      160(AX), Y3
-	VSUBPS       Y1, Y3, Y3
-	VBROADCASTSS attnConst<>+448(SB), Y6
-	VMINPS       Y3, Y6, Y3
-	VBROADCASTSS attnConst<>+512(SB), Y6
-	VMAXPS       Y3, Y6, Y3
-	VMULPS       attnConst<>+576(SB), Y3, Y5
-	VROUNDPS     $0x00, Y5, Y5
-	VFNMADD231PS attnConst<>+640(SB), Y5, Y3
-	VFNMADD231PS attnConst<>+704(SB), Y5, Y3
-	VBROADCASTSS attnConst<>+768(SB), Y6
-	VFMADD213PS  attnConst<>+832(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+896(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+960(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+1024(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+1088(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+1088(SB), Y3, Y6
-	VCVTPS2DQ    Y5, Y5
-	VPADDD       attnConst<>+1152(SB), Y5, Y5
-	VPSLLD       $0x17, Y5, Y5
-	VMULPS       Y5, Y6, Y3
-	VADDPS       Y3, Y2, Y2
-	VMOVUPS      Y3, 160(AX)
-	VMOVUPS      192(AX), Y3
-	VSUBPS       Y1, Y3, Y3
-	VBROADCASTSS attnConst<>+448(SB), Y6
-	VMINPS       Y3, Y6, Y3
-	VBROADCASTSS attnConst<>+512(SB), Y6
-	VMAXPS       Y3, Y6, Y3
-	VMULPS       attnConst<>+576(SB), Y3, Y5
-	VROUNDPS     $0x00, Y5, Y5
-	VFNMADD231PS attnConst<>+640(SB), Y5, Y3
-	VFNMADD231PS attnConst<>+704(SB), Y5, Y3
-	VBROADCASTSS attnConst<>+768(SB), Y6
-	VFMADD213PS  attnConst<>+832(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+896(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+960(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+1024(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+1088(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+1088(SB), Y3, Y6
-	VCVTPS2DQ    Y5, Y5
-	VPADDD       attnConst<>+1152(SB), Y5, Y5
-	VPSLLD       $0x17, Y5, Y5
-	VMULPS       Y5, Y6, Y3
-	VADDPS       Y3, Y2, Y2
-	VMOVUPS      Y3, 192(AX)
-	VMOVUPS      224(AX), Y3
-	VSUBPS       Y1, Y3, Y3
-	VBROADCASTSS attnConst<>+448(SB), Y6
-	VMINPS       Y3, Y6, Y3
-	VBROADCASTSS attnConst<>+512(SB), Y6
-	VMAXPS       Y3, Y6, Y3
-	VMULPS       attnConst<>+576(SB), Y3, Y5
-	VROUNDPS     $0x00, Y5, Y5
-	VFNMADD231PS attnConst<>+640(SB), Y5, Y3
-	VFNMADD231PS attnConst<>+704(SB), Y5, Y3
-	VBROADCASTSS attnConst<>+768(SB), Y6
-	VFMADD213PS  attnConst<>+832(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+896(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+960(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+1024(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+1088(SB), Y3, Y6
-	VFMADD213PS  attnConst<>+1088(SB), Y3, Y6
-	VCVTPS2DQ    Y5, Y5
-	VPADDD       attnConst<>+1152(SB), Y5, Y5
-	VPSLLD       $0x17, Y5, Y5
-	VMULPS       Y5, Y6, Y3
-	VADDPS       Y3, Y2, Y2
-	VMOVUPS      Y3, 224(AX)
-	VSUBSS       X1, X0, X0
-	VMOVAPS      X0, X4
-	VBROADCASTSS attnConst<>+448(SB), Y1
-	VMINPS       Y4, Y1, Y4
-	VBROADCASTSS attnConst<>+512(SB), Y1
-	VMAXPS       Y4, Y1, Y4
-	VMULPS       attnConst<>+576(SB), Y4, Y0
-	VROUNDPS     $0x00, Y0, Y0
-	VFNMADD231PS attnConst<>+640(SB), Y0, Y4
-	VFNMADD231PS attnConst<>+704(SB), Y0, Y4
-	VBROADCASTSS attnConst<>+768(SB), Y1
-	VFMADD213PS  attnConst<>+832(SB), Y4, Y1
-	VFMADD213PS  attnConst<>+896(SB), Y4, Y1
-	VFMADD213PS  attnConst<>+960(SB), Y4, Y1
-	VFMADD213PS  attnConst<>+1024(SB), Y4, Y1
-	VFMADD213PS  attnConst<>+1088(SB), Y4, Y1
-	VFMADD213PS  attnConst<>+1088(SB), Y4, Y1
-	VCVTPS2DQ    Y0, Y0
-	VPADDD       attnConst<>+1152(SB), Y0, Y0
-	VPSLLD       $0x17, Y0, Y0
-	VMULPS       Y0, Y1, Y4
-	VMOVSS       X4, (SI)
-	VMOVSS       (BX), X0
-	VEXTRACTF128 $0x01, Y2, X1
-	VADDPS       X1, X2, X1
-	VPERMILPS    $0x4e, X1, X2
-	VADDPS       X1, X2, X1
-	VPERMILPS    $0xb1, X1, X2
-	VADDPS       X1, X2, X1
-	VFMADD213SS  X1, X4, X0
-	VMOVSS       X0, (BX)
+	VSUBPS       Y2, Y4, Y4
+	VMAXPS       Y4, Y0, Y4
+	VMOVUPS      attnConst<>+512(SB), Y3
+	VFMADD231PS  attnConst<>+320(SB), Y4, Y3
+	VSUBPS       attnConst<>+512(SB), Y3, Y12
+	VFNMADD231PS attnConst<>+384(SB), Y12, Y4
+	VFNMADD231PS attnConst<>+448(SB), Y12, Y4
+	VMOVUPS      attnConst<>+640(SB), Y12
+	VFMADD213PS  attnConst<>+704(SB), Y4, Y12
+	VFMADD213PS  attnConst<>+768(SB), Y4, Y12
+	VFMADD213PS  attnConst<>+832(SB), Y4, Y12
+	VFMADD213PS  attnConst<>+896(SB), Y4, Y12
+	VFMADD213PS  attnConst<>+960(SB), Y4, Y12
+	VFMADD213PS  attnConst<>+960(SB), Y4, Y12
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y12, Y4
+	VADDPS       Y4, Y11, Y11
+	VMOVUPS      Y4, 32(AX)
+	VSUBPS       Y2, Y6, Y6
+	VMAXPS       Y6, Y0, Y6
+	VMOVUPS      attnConst<>+512(SB), Y3
+	VFMADD231PS  attnConst<>+320(SB), Y6, Y3
+	VSUBPS       attnConst<>+512(SB), Y3, Y4
+	VFNMADD231PS attnConst<>+384(SB), Y4, Y6
+	VFNMADD231PS attnConst<>+448(SB), Y4, Y6
+	VMOVUPS      attnConst<>+640(SB), Y4
+	VFMADD213PS  attnConst<>+704(SB), Y6, Y4
+	VFMADD213PS  attnConst<>+768(SB), Y6, Y4
+	VFMADD213PS  attnConst<>+832(SB), Y6, Y4
+	VFMADD213PS  attnConst<>+896(SB), Y6, Y4
+	VFMADD213PS  attnConst<>+960(SB), Y6, Y4
+	VFMADD213PS  attnConst<>+960(SB), Y6, Y4
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y4, Y6
+	VADDPS       Y6, Y11, Y11
+	VMOVUPS      Y6, 64(AX)
+	VSUBPS       Y2, Y7, Y7
+	VMAXPS       Y7, Y0, Y7
+	VMOVUPS      attnConst<>+512(SB), Y3
+	VFMADD231PS  attnConst<>+320(SB), Y7, Y3
+	VSUBPS       attnConst<>+512(SB), Y3, Y4
+	VFNMADD231PS attnConst<>+384(SB), Y4, Y7
+	VFNMADD231PS attnConst<>+448(SB), Y4, Y7
+	VMOVUPS      attnConst<>+640(SB), Y4
+	VFMADD213PS  attnConst<>+704(SB), Y7, Y4
+	VFMADD213PS  attnConst<>+768(SB), Y7, Y4
+	VFMADD213PS  attnConst<>+832(SB), Y7, Y4
+	VFMADD213PS  attnConst<>+896(SB), Y7, Y4
+	VFMADD213PS  attnConst<>+960(SB), Y7, Y4
+	VFMADD213PS  attnConst<>+960(SB), Y7, Y4
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y4, Y7
+	VADDPS       Y7, Y11, Y11
+	VMOVUPS      Y7, 96(AX)
+	VSUBPS       Y2, Y8, Y8
+	VMAXPS       Y8, Y0, Y8
+	VMOVUPS      attnConst<>+512(SB), Y3
+	VFMADD231PS  attnConst<>+320(SB), Y8, Y3
+	VSUBPS       attnConst<>+512(SB), Y3, Y4
+	VFNMADD231PS attnConst<>+384(SB), Y4, Y8
+	VFNMADD231PS attnConst<>+448(SB), Y4, Y8
+	VMOVUPS      attnConst<>+640(SB), Y4
+	VFMADD213PS  attnConst<>+704(SB), Y8, Y4
+	VFMADD213PS  attnConst<>+768(SB), Y8, Y4
+	VFMADD213PS  attnConst<>+832(SB), Y8, Y4
+	VFMADD213PS  attnConst<>+896(SB), Y8, Y4
+	VFMADD213PS  attnConst<>+960(SB), Y8, Y4
+	VFMADD213PS  attnConst<>+960(SB), Y8, Y4
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y4, Y8
+	VADDPS       Y8, Y11, Y11
+	VMOVUPS      Y8, 128(AX)
+	VSUBPS       Y2, Y9, Y9
+	VMAXPS       Y9, Y0, Y9
+	VMOVUPS      attnConst<>+512(SB), Y3
+	VFMADD231PS  attnConst<>+320(SB), Y9, Y3
+	VSUBPS       attnConst<>+512(SB), Y3, Y4
+	VFNMADD231PS attnConst<>+384(SB), Y4, Y9
+	VFNMADD231PS attnConst<>+448(SB), Y4, Y9
+	VMOVUPS      attnConst<>+640(SB), Y4
+	VFMADD213PS  attnConst<>+704(SB), Y9, Y4
+	VFMADD213PS  attnConst<>+768(SB), Y9, Y4
+	VFMADD213PS  attnConst<>+832(SB), Y9, Y4
+	VFMADD213PS  attnConst<>+896(SB), Y9, Y4
+	VFMADD213PS  attnConst<>+960(SB), Y9, Y4
+	VFMADD213PS  attnConst<>+960(SB), Y9, Y4
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y4, Y9
+	VADDPS       Y9, Y11, Y11
+	VMOVUPS      Y9, 160(AX)
+	VSUBPS       Y2, Y10, Y10
+	VMAXPS       Y10, Y0, Y10
+	VMOVUPS      attnConst<>+512(SB), Y3
+	VFMADD231PS  attnConst<>+320(SB), Y10, Y3
+	VSUBPS       attnConst<>+512(SB), Y3, Y4
+	VFNMADD231PS attnConst<>+384(SB), Y4, Y10
+	VFNMADD231PS attnConst<>+448(SB), Y4, Y10
+	VMOVUPS      attnConst<>+640(SB), Y4
+	VFMADD213PS  attnConst<>+704(SB), Y10, Y4
+	VFMADD213PS  attnConst<>+768(SB), Y10, Y4
+	VFMADD213PS  attnConst<>+832(SB), Y10, Y4
+	VFMADD213PS  attnConst<>+896(SB), Y10, Y4
+	VFMADD213PS  attnConst<>+960(SB), Y10, Y4
+	VFMADD213PS  attnConst<>+960(SB), Y10, Y4
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y4, Y10
+	VADDPS       Y10, Y11, Y11
+	VMOVUPS      Y10, 192(AX)
+	VSUBPS       Y2, Y1, Y1
+	VMAXPS       Y1, Y0, Y1
+	VMOVUPS      attnConst<>+512(SB), Y3
+	VFMADD231PS  attnConst<>+320(SB), Y1, Y3
+	VSUBPS       attnConst<>+512(SB), Y3, Y4
+	VFNMADD231PS attnConst<>+384(SB), Y4, Y1
+	VFNMADD231PS attnConst<>+448(SB), Y4, Y1
+	VMOVUPS      attnConst<>+640(SB), Y4
+	VFMADD213PS  attnConst<>+704(SB), Y1, Y4
+	VFMADD213PS  attnConst<>+768(SB), Y1, Y4
+	VFMADD213PS  attnConst<>+832(SB), Y1, Y4
+	VFMADD213PS  attnConst<>+896(SB), Y1, Y4
+	VFMADD213PS  attnConst<>+960(SB), Y1, Y4
+	VFMADD213PS  attnConst<>+960(SB), Y1, Y4
+	VPSLLD       $0x17, Y3, Y3
+	VMULPS       Y3, Y4, Y1
+	VADDPS       Y1, Y11, Y11
+	VMOVUPS      Y1, 224(AX)
+	VSUBSS       X2, X5, X5
+	VMOVAPS      X5, X5
+	VMAXPS       Y5, Y0, Y5
+	VMOVUPS      attnConst<>+512(SB), Y1
+	VFMADD231PS  attnConst<>+320(SB), Y5, Y1
+	VSUBPS       attnConst<>+512(SB), Y1, Y2
+	VFNMADD231PS attnConst<>+384(SB), Y2, Y5
+	VFNMADD231PS attnConst<>+448(SB), Y2, Y5
+	VMOVUPS      attnConst<>+640(SB), Y2
+	VFMADD213PS  attnConst<>+704(SB), Y5, Y2
+	VFMADD213PS  attnConst<>+768(SB), Y5, Y2
+	VFMADD213PS  attnConst<>+832(SB), Y5, Y2
+	VFMADD213PS  attnConst<>+896(SB), Y5, Y2
+	VFMADD213PS  attnConst<>+960(SB), Y5, Y2
+	VFMADD213PS  attnConst<>+960(SB), Y5, Y2
+	VPSLLD       $0x17, Y1, Y1
+	VMULPS       Y1, Y2, Y5
+	VMOVSS       X5, (SI)
+	VMOVSS       (BX), X1
+	VEXTRACTF128 $0x01, Y11, X2
+	VADDPS       X2, X11, X2
+	VPERMILPS    $0x4e, X2, X3
+	VADDPS       X2, X3, X2
+	VPERMILPS    $0xb1, X2, X3
+	VADDPS       X2, X3, X2
+	VFMADD213SS  X2, X5, X1
+	VMOVSS       X1, (BX)
 	ADDQ         $0x00000100, AX
 	ADDQ         $0x04, CX
 	ADDQ         $0x04, DX
@@ -5280,123 +5194,118 @@ after32:
 	RET
 
 // func softmaxAVX512_32(s *float32, count *float32, m *float32, l *float32, f *float32, rows int)
-// Requires: AVX, AVX2, AVX512DQ, AVX512F, FMA3
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, FMA3
 TEXT ·softmaxAVX512_32(SB), NOSPLIT, $0-48
-	MOVQ s+0(FP), AX
-	MOVQ count+8(FP), CX
-	MOVQ m+16(FP), DX
-	MOVQ l+24(FP), BX
-	MOVQ f+32(FP), SI
-	MOVQ rows+40(FP), DI
+	MOVQ         s+0(FP), AX
+	MOVQ         count+8(FP), CX
+	MOVQ         m+16(FP), DX
+	MOVQ         l+24(FP), BX
+	MOVQ         f+32(FP), SI
+	MOVQ         rows+40(FP), DI
+	VBROADCASTSS attnConst<>+320(SB), Z1
+	VBROADCASTSS attnConst<>+384(SB), Z2
+	VBROADCASTSS attnConst<>+448(SB), Z3
+	VBROADCASTSS attnConst<>+512(SB), Z4
+	VBROADCASTSS attnConst<>+576(SB), Z0
+	VBROADCASTSS attnConst<>+640(SB), Z5
+	VBROADCASTSS attnConst<>+704(SB), Z6
+	VBROADCASTSS attnConst<>+768(SB), Z7
+	VBROADCASTSS attnConst<>+832(SB), Z8
+	VBROADCASTSS attnConst<>+896(SB), Z9
+	VBROADCASTSS attnConst<>+960(SB), Z10
 
 row:
-	VBROADCASTSS  (CX), Z0
-	VBROADCASTSS  attnConst<>+320(SB), Z1
-	VMOVUPS       attnConst<>+0(SB), Z2
-	VCMPPS        $0x01, Z0, Z2, K1
-	VBROADCASTSS  attnConst<>+320(SB), Z2
-	VMOVUPS       (AX), K1, Z2
-	VMAXPS        Z2, Z1, Z1
-	VMOVUPS       Z2, (AX)
-	VMOVUPS       attnConst<>+64(SB), Z2
-	VCMPPS        $0x01, Z0, Z2, K1
-	VBROADCASTSS  attnConst<>+320(SB), Z0
-	VMOVUPS       64(AX), K1, Z0
-	VMAXPS        Z0, Z1, Z1
-	VMOVUPS       Z0, 64(AX)
-	VMOVSS        (DX), X2
-	VEXTRACTF32X8 $0x01, Z1, Y0
-	VMAXPS        Y0, Y1, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VMAXPS        X1, X0, X1
-	VPERMILPS     $0x4e, X1, X0
-	VMAXPS        X1, X0, X1
-	VPERMILPS     $0xb1, X1, X0
-	VMAXPS        X1, X0, X1
-	VMAXSS        X2, X1, X1
-	VMOVSS        X1, (DX)
-	VMAXSS        attnConst<>+384(SB), X1, X1
-	VBROADCASTSS  X1, Z0
-	VPXORD        Z3, Z3, Z3
-	VMOVUPS       (AX), Z1
-	VSUBPS        Z0, Z1, Z1
-	VBROADCASTSS  attnConst<>+448(SB), Z6
-	VMINPS        Z1, Z6, Z1
-	VBROADCASTSS  attnConst<>+512(SB), Z6
-	VMAXPS        Z1, Z6, Z1
-	VMULPS        attnConst<>+576(SB), Z1, Z5
-	VRNDSCALEPS   $0x00, Z5, Z5
-	VFNMADD231PS  attnConst<>+640(SB), Z5, Z1
-	VFNMADD231PS  attnConst<>+704(SB), Z5, Z1
-	VBROADCASTSS  attnConst<>+768(SB), Z6
-	VFMADD213PS   attnConst<>+832(SB), Z1, Z6
-	VFMADD213PS   attnConst<>+896(SB), Z1, Z6
-	VFMADD213PS   attnConst<>+960(SB), Z1, Z6
-	VFMADD213PS   attnConst<>+1024(SB), Z1, Z6
-	VFMADD213PS   attnConst<>+1088(SB), Z1, Z6
-	VFMADD213PS   attnConst<>+1088(SB), Z1, Z6
-	VCVTPS2DQ     Z5, Z5
-	VPADDD        attnConst<>+1152(SB), Z5, Z5
-	VPSLLD        $0x17, Z5, Z5
-	VMULPS        Z5, Z6, Z1
-	VADDPS        Z1, Z3, Z3
-	VMOVUPS       Z1, (AX)
-	VMOVUPS       64(AX), Z1
-	VSUBPS        Z0, Z1, Z1
-	VBROADCASTSS  attnConst<>+448(SB), Z6
-	VMINPS        Z1, Z6, Z1
-	VBROADCASTSS  attnConst<>+512(SB), Z6
-	VMAXPS        Z1, Z6, Z1
-	VMULPS        attnConst<>+576(SB), Z1, Z5
-	VRNDSCALEPS   $0x00, Z5, Z5
-	VFNMADD231PS  attnConst<>+640(SB), Z5, Z1
-	VFNMADD231PS  attnConst<>+704(SB), Z5, Z1
-	VBROADCASTSS  attnConst<>+768(SB), Z6
-	VFMADD213PS   attnConst<>+832(SB), Z1, Z6
-	VFMADD213PS   attnConst<>+896(SB), Z1, Z6
-	VFMADD213PS   attnConst<>+960(SB), Z1, Z6
-	VFMADD213PS   attnConst<>+1024(SB), Z1, Z6
-	VFMADD213PS   attnConst<>+1088(SB), Z1, Z6
-	VFMADD213PS   attnConst<>+1088(SB), Z1, Z6
-	VCVTPS2DQ     Z5, Z5
-	VPADDD        attnConst<>+1152(SB), Z5, Z5
-	VPSLLD        $0x17, Z5, Z5
-	VMULPS        Z5, Z6, Z1
-	VADDPS        Z1, Z3, Z3
-	VMOVUPS       Z1, 64(AX)
-	VSUBSS        X0, X2, X2
-	VMOVAPS       X2, X4
-	VBROADCASTSS  attnConst<>+448(SB), Y1
-	VMINPS        Y4, Y1, Y4
-	VBROADCASTSS  attnConst<>+512(SB), Y1
-	VMAXPS        Y4, Y1, Y4
-	VMULPS        attnConst<>+576(SB), Y4, Y0
-	VROUNDPS      $0x00, Y0, Y0
-	VFNMADD231PS  attnConst<>+640(SB), Y0, Y4
-	VFNMADD231PS  attnConst<>+704(SB), Y0, Y4
-	VBROADCASTSS  attnConst<>+768(SB), Y1
-	VFMADD213PS   attnConst<>+832(SB), Y4, Y1
-	VFMADD213PS   attnConst<>+896(SB), Y4, Y1
-	VFMADD213PS   attnConst<>+960(SB), Y4, Y1
-	VFMADD213PS   attnConst<>+1024(SB), Y4, Y1
-	VFMADD213PS   attnConst<>+1088(SB), Y4, Y1
-	VFMADD213PS   attnConst<>+1088(SB), Y4, Y1
-	VCVTPS2DQ     Y0, Y0
-	VPADDD        attnConst<>+1152(SB), Y0, Y0
-	VPSLLD        $0x17, Y0, Y0
-	VMULPS        Y0, Y1, Y4
-	VMOVSS        X4, (SI)
-	VMOVSS        (BX), X0
-	VEXTRACTF32X8 $0x01, Z3, Y1
-	VADDPS        Y1, Y3, Y1
-	VEXTRACTF128  $0x01, Y1, X2
-	VADDPS        X2, X1, X2
-	VPERMILPS     $0x4e, X2, X1
-	VADDPS        X2, X1, X2
-	VPERMILPS     $0xb1, X2, X1
-	VADDPS        X2, X1, X2
-	VFMADD213SS   X2, X4, X0
-	VMOVSS        X0, (BX)
+	VBROADCASTSS  (CX), Z11
+	VBROADCASTSS  attnConst<>+1024(SB), Z12
+	VMOVUPS       attnConst<>+0(SB), Z13
+	VCMPPS        $0x01, Z11, Z13, K1
+	VBROADCASTSS  attnConst<>+1024(SB), Z13
+	VMOVUPS       (AX), K1, Z13
+	VMAXPS        Z13, Z12, Z12
+	VMOVUPS       attnConst<>+64(SB), Z14
+	VCMPPS        $0x01, Z11, Z14, K1
+	VBROADCASTSS  attnConst<>+1024(SB), Z11
+	VMOVUPS       64(AX), K1, Z11
+	VMAXPS        Z11, Z12, Z12
+	VMOVSS        (DX), X16
+	VEXTRACTF32X8 $0x01, Z12, Y14
+	VMAXPS        Y14, Y12, Y14
+	VEXTRACTF32X4 $0x01, Y14, X12
+	VMAXPS        X12, X14, X12
+	VPERMILPS     $0x4e, X12, X14
+	VMAXPS        X12, X14, X12
+	VPERMILPS     $0xb1, X12, X14
+	VMAXPS        X12, X14, X12
+	VMAXSS        X16, X12, X12
+	VMOVSS        X12, (DX)
+	VMAXSS        attnConst<>+1088(SB), X12, X12
+	VBROADCASTSS  X12, Z12
+	VPXORD        Z15, Z15, Z15
+	VSUBPS        Z12, Z13, Z13
+	VMAXPS        Z13, Z0, Z13
+	VMOVUPS       Z4, Z14
+	VFMADD231PS   Z1, Z13, Z14
+	VSUBPS        Z4, Z14, Z17
+	VFNMADD231PS  Z2, Z17, Z13
+	VFNMADD231PS  Z3, Z17, Z13
+	VMOVUPS       Z5, Z17
+	VFMADD213PS   Z6, Z13, Z17
+	VFMADD213PS   Z7, Z13, Z17
+	VFMADD213PS   Z8, Z13, Z17
+	VFMADD213PS   Z9, Z13, Z17
+	VFMADD213PS   Z10, Z13, Z17
+	VFMADD213PS   Z10, Z13, Z17
+	VPSLLD        $0x17, Z14, Z14
+	VMULPS        Z14, Z17, Z13
+	VADDPS        Z13, Z15, Z15
+	VMOVUPS       Z13, (AX)
+	VSUBPS        Z12, Z11, Z11
+	VMAXPS        Z11, Z0, Z11
+	VMOVUPS       Z4, Z13
+	VFMADD231PS   Z1, Z11, Z13
+	VSUBPS        Z4, Z13, Z14
+	VFNMADD231PS  Z2, Z14, Z11
+	VFNMADD231PS  Z3, Z14, Z11
+	VMOVUPS       Z5, Z14
+	VFMADD213PS   Z6, Z11, Z14
+	VFMADD213PS   Z7, Z11, Z14
+	VFMADD213PS   Z8, Z11, Z14
+	VFMADD213PS   Z9, Z11, Z14
+	VFMADD213PS   Z10, Z11, Z14
+	VFMADD213PS   Z10, Z11, Z14
+	VPSLLD        $0x17, Z13, Z13
+	VMULPS        Z13, Z14, Z11
+	VADDPS        Z11, Z15, Z15
+	VMOVUPS       Z11, 64(AX)
+	VSUBSS        X12, X16, X16
+	VMOVAPS       X16, X16
+	VMAXPS        Z16, Z0, Z16
+	VMOVUPS       Z4, Z11
+	VFMADD231PS   Z1, Z16, Z11
+	VSUBPS        Z4, Z11, Z12
+	VFNMADD231PS  Z2, Z12, Z16
+	VFNMADD231PS  Z3, Z12, Z16
+	VMOVUPS       Z5, Z12
+	VFMADD213PS   Z6, Z16, Z12
+	VFMADD213PS   Z7, Z16, Z12
+	VFMADD213PS   Z8, Z16, Z12
+	VFMADD213PS   Z9, Z16, Z12
+	VFMADD213PS   Z10, Z16, Z12
+	VFMADD213PS   Z10, Z16, Z12
+	VPSLLD        $0x17, Z11, Z11
+	VMULPS        Z11, Z12, Z16
+	VMOVSS        X16, (SI)
+	VMOVSS        (BX), X11
+	VEXTRACTF32X8 $0x01, Z15, Y12
+	VADDPS        Y12, Y15, Y12
+	VEXTRACTF32X4 $0x01, Y12, X13
+	VADDPS        X13, X12, X13
+	VPERMILPS     $0x4e, X13, X12
+	VADDPS        X13, X12, X13
+	VPERMILPS     $0xb1, X13, X12
+	VADDPS        X13, X12, X13
+	VFMADD213SS   X13, X16, X11
+	VMOVSS        X11, (BX)
 	ADDQ          $0x00000080, AX
 	ADDQ          $0x04, CX
 	ADDQ          $0x04, DX
@@ -5408,181 +5317,164 @@ row:
 	RET
 
 // func softmaxAVX512_64(s *float32, count *float32, m *float32, l *float32, f *float32, rows int)
-// Requires: AVX, AVX2, AVX512DQ, AVX512F, FMA3
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL, FMA3
 TEXT ·softmaxAVX512_64(SB), NOSPLIT, $0-48
-	MOVQ s+0(FP), AX
-	MOVQ count+8(FP), CX
-	MOVQ m+16(FP), DX
-	MOVQ l+24(FP), BX
-	MOVQ f+32(FP), SI
-	MOVQ rows+40(FP), DI
+	MOVQ         s+0(FP), AX
+	MOVQ         count+8(FP), CX
+	MOVQ         m+16(FP), DX
+	MOVQ         l+24(FP), BX
+	MOVQ         f+32(FP), SI
+	MOVQ         rows+40(FP), DI
+	VBROADCASTSS attnConst<>+320(SB), Z1
+	VBROADCASTSS attnConst<>+384(SB), Z2
+	VBROADCASTSS attnConst<>+448(SB), Z3
+	VBROADCASTSS attnConst<>+512(SB), Z4
+	VBROADCASTSS attnConst<>+576(SB), Z0
+	VBROADCASTSS attnConst<>+640(SB), Z5
+	VBROADCASTSS attnConst<>+704(SB), Z6
+	VBROADCASTSS attnConst<>+768(SB), Z7
+	VBROADCASTSS attnConst<>+832(SB), Z8
+	VBROADCASTSS attnConst<>+896(SB), Z9
+	VBROADCASTSS attnConst<>+960(SB), Z10
 
 row:
-	VBROADCASTSS  (CX), Z0
-	VBROADCASTSS  attnConst<>+320(SB), Z1
-	VMOVUPS       attnConst<>+0(SB), Z2
-	VCMPPS        $0x01, Z0, Z2, K1
-	VBROADCASTSS  attnConst<>+320(SB), Z2
-	VMOVUPS       (AX), K1, Z2
-	VMAXPS        Z2, Z1, Z1
-	VMOVUPS       Z2, (AX)
-	VMOVUPS       attnConst<>+64(SB), Z2
-	VCMPPS        $0x01, Z0, Z2, K1
-	VBROADCASTSS  attnConst<>+320(SB), Z2
-	VMOVUPS       64(AX), K1, Z2
-	VMAXPS        Z2, Z1, Z1
-	VMOVUPS       Z2, 64(AX)
-	VMOVUPS       attnConst<>+128(SB), Z2
-	VCMPPS        $0x01, Z0, Z2, K1
-	VBROADCASTSS  attnConst<>+320(SB), Z2
-	VMOVUPS       128(AX), K1, Z2
-	VMAXPS        Z2, Z1, Z1
-	VMOVUPS       Z2, 128(AX)
-	VMOVUPS       attnConst<>+192(SB), Z2
-	VCMPPS        $0x01, Z0, Z2, K1
-	VBROADCASTSS  attnConst<>+320(SB), Z0
-	VMOVUPS       192(AX), K1, Z0
-	VMAXPS        Z0, Z1, Z1
-	VMOVUPS       Z0, 192(AX)
-	VMOVSS        (DX), X2
-	VEXTRACTF32X8 $0x01, Z1, Y0
-	VMAXPS        Y0, Y1, Y0
-	VEXTRACTF128  $0x01, Y0, X1
-	VMAXPS        X1, X0, X1
-	VPERMILPS     $0x4e, X1, X0
-	VMAXPS        X1, X0, X1
-	VPERMILPS     $0xb1, X1, X0
-	VMAXPS        X1, X0, X1
-	VMAXSS        X2, X1, X1
-	VMOVSS        X1, (DX)
-	VMAXSS        attnConst<>+384(SB), X1, X1
-	VBROADCASTSS  X1, Z0
-	VPXORD        Z3, Z3, Z3
-	VMOVUPS       (AX), Z1
-	VSUBPS        Z0, Z1, Z1
-	VBROADCASTSS  attnConst<>+448(SB), Z6
-	VMINPS        Z1, Z6, Z1
-	VBROADCASTSS  attnConst<>+512(SB), Z6
-	VMAXPS        Z1, Z6, Z1
-	VMULPS        attnConst<>+576(SB), Z1, Z5
-	VRNDSCALEPS   $0x00, Z5, Z5
-	VFNMADD231PS  attnConst<>+640(SB), Z5, Z1
-	VFNMADD231PS  attnConst<>+704(SB), Z5, Z1
-	VBROADCASTSS  attnConst<>+768(SB), Z6
-	VFMADD213PS   attnConst<>+832(SB), Z1, Z6
-	VFMADD213PS   attnConst<>+896(SB), Z1, Z6
-	VFMADD213PS   attnConst<>+960(SB), Z1, Z6
-	VFMADD213PS   attnConst<>+1024(SB), Z1, Z6
-	VFMADD213PS   attnConst<>+1088(SB), Z1, Z6
-	VFMADD213PS   attnConst<>+1088(SB), Z1, Z6
-	VCVTPS2DQ     Z5, Z5
-	VPADDD        attnConst<>+1152(SB), Z5, Z5
-	VPSLLD        $0x17, Z5, Z5
-	VMULPS        Z5, Z6, Z1
-	VADDPS        Z1, Z3, Z3
-	VMOVUPS       Z1, (AX)
-	VMOVUPS       64(AX), Z1
-	VSUBPS        Z0, Z1, Z1
-	VBROADCASTSS  attnConst<>+448(SB), Z6
-	VMINPS        Z1, Z6, Z1
-	VBROADCASTSS  attnConst<>+512(SB), Z6
-	VMAXPS        Z1, Z6, Z1
-	VMULPS        attnConst<>+576(SB), Z1, Z5
-	VRNDSCALEPS   $0x00, Z5, Z5
-	VFNMADD231PS  attnConst<>+640(SB), Z5, Z1
-	VFNMADD231PS  attnConst<>+704(SB), Z5, Z1
-	VBROADCASTSS  attnConst<>+768(SB), Z6
-	VFMADD213PS   attnConst<>+832(SB), Z1, Z6
-	VFMADD213PS   attnConst<>+896(SB), Z1, Z6
-	VFMADD213PS   attnConst<>+960(SB), Z1, Z6
-	VFMADD213PS   attnConst<>+1024(SB), Z1, Z6
-	VFMADD213PS   attnConst<>+1088(SB), Z1, Z6
-	VFMADD213PS   attnConst<>+1088(SB), Z1, Z6
-	VCVTPS2DQ     Z5, Z5
-	VPADDD        attnConst<>+1152(SB), Z5, Z5
-	VPSLLD        $0x17, Z5, Z5
-	VMULPS        Z5, Z6, Z1
-	VADDPS        Z1, Z3, Z3
-	VMOVUPS       Z1, 64(AX)
-	VMOVUPS       128(AX), Z1
-	VSUBPS        Z0, Z1, Z1
-	VBROADCASTSS  attnConst<>+448(SB), Z6
-	VMINPS        Z1, Z6, Z1
-	VBROADCASTSS  attnConst<>+512(SB), Z6
-	VMAXPS        Z1, Z6, Z1
-	VMULPS        attnConst<>+576(SB), Z1, Z5
-	VRNDSCALEPS   $0x00, Z5, Z5
-	VFNMADD231PS  attnConst<>+640(SB), Z5, Z1
-	VFNMADD231PS  attnConst<>+704(SB), Z5, Z1
-	VBROADCASTSS  attnConst<>+768(SB), Z6
-	VFMADD213PS   attnConst<>+832(SB), Z1, Z6
-	VFMADD213PS   attnConst<>+896(SB), Z1, Z6
-	VFMADD213PS   attnConst<>+960(SB), Z1, Z6
-	VFMADD213PS   attnConst<>+1024(SB), Z1, Z6
-	VFMADD213PS   attnConst<>+1088(SB), Z1, Z6
-	VFMADD213PS   attnConst<>+1088(SB), Z1, Z6
-	VCVTPS2DQ     Z5, Z5
-	VPADDD        attnConst<>+1152(SB), Z5, Z5
-	VPSLLD        $0x17, Z5, Z5
-	VMULPS        Z5, Z6, Z1
-	VADDPS        Z1, Z3, Z3
-	VMOVUPS       Z1, 128(AX)
-	VMOVUPS       192(AX), Z1
-	VSUBPS        Z0, Z1, Z1
-	VBROADCASTSS  attnConst<>+448(SB), Z6
-	VMINPS        Z1, Z6, Z1
-	VBROADCASTSS  attnConst<>+512(SB), Z6
-	VMAXPS        Z1, Z6, Z1
-	VMULPS        attnConst<>+576(SB), Z1, Z5
-	VRNDSCALEPS   $0x00, Z5, Z5
-	VFNMADD231PS  attnConst<>+640(SB), Z5, Z1
-	VFNMADD231PS  attnConst<>+704(SB), Z5, Z1
-	VBROADCASTSS  attnConst<>+768(SB), Z6
-	VFMADD213PS   attnConst<>+832(SB), Z1, Z6
-	VFMADD213PS   attnConst<>+896(SB), Z1, Z6
-	VFMADD213PS   attnConst<>+960(SB), Z1, Z6
-	VFMADD213PS   attnConst<>+1024(SB), Z1, Z6
-	VFMADD213PS   attnConst<>+1088(SB), Z1, Z6
-	VFMADD213PS   attnConst<>+1088(SB), Z1, Z6
-	VCVTPS2DQ     Z5, Z5
-	VPADDD        attnConst<>+1152(SB), Z5, Z5
-	VPSLLD        $0x17, Z5, Z5
-	VMULPS        Z5, Z6, Z1
-	VADDPS        Z1, Z3, Z3
-	VMOVUPS       Z1, 192(AX)
-	VSUBSS        X0, X2, X2
-	VMOVAPS       X2, X4
-	VBROADCASTSS  attnConst<>+448(SB), Y1
-	VMINPS        Y4, Y1, Y4
-	VBROADCASTSS  attnConst<>+512(SB), Y1
-	VMAXPS        Y4, Y1, Y4
-	VMULPS        attnConst<>+576(SB), Y4, Y0
-	VROUNDPS      $0x00, Y0, Y0
-	VFNMADD231PS  attnConst<>+640(SB), Y0, Y4
-	VFNMADD231PS  attnConst<>+704(SB), Y0, Y4
-	VBROADCASTSS  attnConst<>+768(SB), Y1
-	VFMADD213PS   attnConst<>+832(SB), Y4, Y1
-	VFMADD213PS   attnConst<>+896(SB), Y4, Y1
-	VFMADD213PS   attnConst<>+960(SB), Y4, Y1
-	VFMADD213PS   attnConst<>+1024(SB), Y4, Y1
-	VFMADD213PS   attnConst<>+1088(SB), Y4, Y1
-	VFMADD213PS   attnConst<>+1088(SB), Y4, Y1
-	VCVTPS2DQ     Y0, Y0
-	VPADDD        attnConst<>+1152(SB), Y0, Y0
-	VPSLLD        $0x17, Y0, Y0
-	VMULPS        Y0, Y1, Y4
-	VMOVSS        X4, (SI)
-	VMOVSS        (BX), X0
-	VEXTRACTF32X8 $0x01, Z3, Y1
-	VADDPS        Y1, Y3, Y1
-	VEXTRACTF128  $0x01, Y1, X2
-	VADDPS        X2, X1, X2
-	VPERMILPS     $0x4e, X2, X1
-	VADDPS        X2, X1, X2
-	VPERMILPS     $0xb1, X2, X1
-	VADDPS        X2, X1, X2
-	VFMADD213SS   X2, X4, X0
-	VMOVSS        X0, (BX)
+	VBROADCASTSS  (CX), Z11
+	VBROADCASTSS  attnConst<>+1024(SB), Z12
+	VMOVUPS       attnConst<>+0(SB), Z13
+	VCMPPS        $0x01, Z11, Z13, K1
+	VBROADCASTSS  attnConst<>+1024(SB), Z13
+	VMOVUPS       (AX), K1, Z13
+	VMAXPS        Z13, Z12, Z12
+	VMOVUPS       attnConst<>+64(SB), Z14
+	VCMPPS        $0x01, Z11, Z14, K1
+	VBROADCASTSS  attnConst<>+1024(SB), Z14
+	VMOVUPS       64(AX), K1, Z14
+	VMAXPS        Z14, Z12, Z12
+	VMOVUPS       attnConst<>+128(SB), Z15
+	VCMPPS        $0x01, Z11, Z15, K1
+	VBROADCASTSS  attnConst<>+1024(SB), Z15
+	VMOVUPS       128(AX), K1, Z15
+	VMAXPS        Z15, Z12, Z12
+	VMOVUPS       attnConst<>+192(SB), Z16
+	VCMPPS        $0x01, Z11, Z16, K1
+	VBROADCASTSS  attnConst<>+1024(SB), Z11
+	VMOVUPS       192(AX), K1, Z11
+	VMAXPS        Z11, Z12, Z12
+	VMOVSS        (DX), X18
+	VEXTRACTF32X8 $0x01, Z12, Y16
+	VMAXPS        Y16, Y12, Y16
+	VEXTRACTF32X4 $0x01, Y16, X12
+	VMAXPS        X12, X16, X12
+	VPERMILPS     $0x4e, X12, X16
+	VMAXPS        X12, X16, X12
+	VPERMILPS     $0xb1, X12, X16
+	VMAXPS        X12, X16, X12
+	VMAXSS        X18, X12, X12
+	VMOVSS        X12, (DX)
+	VMAXSS        attnConst<>+1088(SB), X12, X12
+	VBROADCASTSS  X12, Z12
+	VPXORD        Z17, Z17, Z17
+	VSUBPS        Z12, Z13, Z13
+	VMAXPS        Z13, Z0, Z13
+	VMOVUPS       Z4, Z16
+	VFMADD231PS   Z1, Z13, Z16
+	VSUBPS        Z4, Z16, Z19
+	VFNMADD231PS  Z2, Z19, Z13
+	VFNMADD231PS  Z3, Z19, Z13
+	VMOVUPS       Z5, Z19
+	VFMADD213PS   Z6, Z13, Z19
+	VFMADD213PS   Z7, Z13, Z19
+	VFMADD213PS   Z8, Z13, Z19
+	VFMADD213PS   Z9, Z13, Z19
+	VFMADD213PS   Z10, Z13, Z19
+	VFMADD213PS   Z10, Z13, Z19
+	VPSLLD        $0x17, Z16, Z16
+	VMULPS        Z16, Z19, Z13
+	VADDPS        Z13, Z17, Z17
+	VMOVUPS       Z13, (AX)
+	VSUBPS        Z12, Z14, Z14
+	VMAXPS        Z14, Z0, Z14
+	VMOVUPS       Z4, Z13
+	VFMADD231PS   Z1, Z14, Z13
+	VSUBPS        Z4, Z13, Z16
+	VFNMADD231PS  Z2, Z16, Z14
+	VFNMADD231PS  Z3, Z16, Z14
+	VMOVUPS       Z5, Z16
+	VFMADD213PS   Z6, Z14, Z16
+	VFMADD213PS   Z7, Z14, Z16
+	VFMADD213PS   Z8, Z14, Z16
+	VFMADD213PS   Z9, Z14, Z16
+	VFMADD213PS   Z10, Z14, Z16
+	VFMADD213PS   Z10, Z14, Z16
+	VPSLLD        $0x17, Z13, Z13
+	VMULPS        Z13, Z16, Z14
+	VADDPS        Z14, Z17, Z17
+	VMOVUPS       Z14, 64(AX)
+	VSUBPS        Z12, Z15, Z15
+	VMAXPS        Z15, Z0, Z15
+	VMOVUPS       Z4, Z13
+	VFMADD231PS   Z1, Z15, Z13
+	VSUBPS        Z4, Z13, Z14
+	VFNMADD231PS  Z2, Z14, Z15
+	VFNMADD231PS  Z3, Z14, Z15
+	VMOVUPS       Z5, Z14
+	VFMADD213PS   Z6, Z15, Z14
+	VFMADD213PS   Z7, Z15, Z14
+	VFMADD213PS   Z8, Z15, Z14
+	VFMADD213PS   Z9, Z15, Z14
+	VFMADD213PS   Z10, Z15, Z14
+	VFMADD213PS   Z10, Z15, Z14
+	VPSLLD        $0x17, Z13, Z13
+	VMULPS        Z13, Z14, Z15
+	VADDPS        Z15, Z17, Z17
+	VMOVUPS       Z15, 128(AX)
+	VSUBPS        Z12, Z11, Z11
+	VMAXPS        Z11, Z0, Z11
+	VMOVUPS       Z4, Z13
+	VFMADD231PS   Z1, Z11, Z13
+	VSUBPS        Z4, Z13, Z14
+	VFNMADD231PS  Z2, Z14, Z11
+	VFNMADD231PS  Z3, Z14, Z11
+	VMOVUPS       Z5, Z14
+	VFMADD213PS   Z6, Z11, Z14
+	VFMADD213PS   Z7, Z11, Z14
+	VFMADD213PS   Z8, Z11, Z14
+	VFMADD213PS   Z9, Z11, Z14
+	VFMADD213PS   Z10, Z11, Z14
+	VFMADD213PS   Z10, Z11, Z14
+	VPSLLD        $0x17, Z13, Z13
+	VMULPS        Z13, Z14, Z11
+	VADDPS        Z11, Z17, Z17
+	VMOVUPS       Z11, 192(AX)
+	VSUBSS        X12, X18, X18
+	VMOVAPS       X18, X18
+	VMAXPS        Z18, Z0, Z18
+	VMOVUPS       Z4, Z11
+	VFMADD231PS   Z1, Z18, Z11
+	VSUBPS        Z4, Z11, Z12
+	VFNMADD231PS  Z2, Z12, Z18
+	VFNMADD231PS  Z3, Z12, Z18
+	VMOVUPS       Z5, Z12
+	VFMADD213PS   Z6, Z18, Z12
+	VFMADD213PS   Z7, Z18, Z12
+	VFMADD213PS   Z8, Z18, Z12
+	VFMADD213PS   Z9, Z18, Z12
+	VFMADD213PS   Z10, Z18, Z12
+	VFMADD213PS   Z10, Z18, Z12
+	VPSLLD        $0x17, Z11, Z11
+	VMULPS        Z11, Z12, Z18
+	VMOVSS        X18, (SI)
+	VMOVSS        (BX), X11
+	VEXTRACTF32X8 $0x01, Z17, Y12
+	VADDPS        Y12, Y17, Y12
+	VEXTRACTF32X4 $0x01, Y12, X13
+	VADDPS        X13, X12, X13
+	VPERMILPS     $0x4e, X13, X12
+	VADDPS        X13, X12, X13
+	VPERMILPS     $0xb1, X13, X12
+	VADDPS        X13, X12, X13
+	VFMADD213SS   X13, X18, X11
+	VMOVSS        X11, (BX)
 	ADDQ          $0x00000100, AX
 	ADDQ          $0x04, CX
 	ADDQ          $0x04, DX

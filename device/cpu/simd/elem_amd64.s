@@ -20,46 +20,46 @@ DATA elemConst<>+96(SB)/8, $0xff800000ff800000
 DATA elemConst<>+104(SB)/8, $0xff800000ff800000
 DATA elemConst<>+112(SB)/8, $0xff800000ff800000
 DATA elemConst<>+120(SB)/8, $0xff800000ff800000
-DATA elemConst<>+128(SB)/8, $0x42b1721842b17218
-DATA elemConst<>+136(SB)/8, $0x42b1721842b17218
-DATA elemConst<>+144(SB)/8, $0x42b1721842b17218
-DATA elemConst<>+152(SB)/8, $0x42b1721842b17218
-DATA elemConst<>+160(SB)/8, $0x42b1721842b17218
-DATA elemConst<>+168(SB)/8, $0x42b1721842b17218
-DATA elemConst<>+176(SB)/8, $0x42b1721842b17218
-DATA elemConst<>+184(SB)/8, $0x42b1721842b17218
-DATA elemConst<>+192(SB)/8, $0xc2b00f34c2b00f34
-DATA elemConst<>+200(SB)/8, $0xc2b00f34c2b00f34
-DATA elemConst<>+208(SB)/8, $0xc2b00f34c2b00f34
-DATA elemConst<>+216(SB)/8, $0xc2b00f34c2b00f34
-DATA elemConst<>+224(SB)/8, $0xc2b00f34c2b00f34
-DATA elemConst<>+232(SB)/8, $0xc2b00f34c2b00f34
-DATA elemConst<>+240(SB)/8, $0xc2b00f34c2b00f34
-DATA elemConst<>+248(SB)/8, $0xc2b00f34c2b00f34
-DATA elemConst<>+256(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA elemConst<>+264(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA elemConst<>+272(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA elemConst<>+280(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA elemConst<>+288(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA elemConst<>+296(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA elemConst<>+304(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA elemConst<>+312(SB)/8, $0x3fb8aa3b3fb8aa3b
-DATA elemConst<>+320(SB)/8, $0x3f3172003f317200
-DATA elemConst<>+328(SB)/8, $0x3f3172003f317200
-DATA elemConst<>+336(SB)/8, $0x3f3172003f317200
-DATA elemConst<>+344(SB)/8, $0x3f3172003f317200
-DATA elemConst<>+352(SB)/8, $0x3f3172003f317200
-DATA elemConst<>+360(SB)/8, $0x3f3172003f317200
-DATA elemConst<>+368(SB)/8, $0x3f3172003f317200
-DATA elemConst<>+376(SB)/8, $0x3f3172003f317200
-DATA elemConst<>+384(SB)/8, $0x35bfbe8e35bfbe8e
-DATA elemConst<>+392(SB)/8, $0x35bfbe8e35bfbe8e
-DATA elemConst<>+400(SB)/8, $0x35bfbe8e35bfbe8e
-DATA elemConst<>+408(SB)/8, $0x35bfbe8e35bfbe8e
-DATA elemConst<>+416(SB)/8, $0x35bfbe8e35bfbe8e
-DATA elemConst<>+424(SB)/8, $0x35bfbe8e35bfbe8e
-DATA elemConst<>+432(SB)/8, $0x35bfbe8e35bfbe8e
-DATA elemConst<>+440(SB)/8, $0x35bfbe8e35bfbe8e
+DATA elemConst<>+128(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA elemConst<>+136(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA elemConst<>+144(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA elemConst<>+152(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA elemConst<>+160(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA elemConst<>+168(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA elemConst<>+176(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA elemConst<>+184(SB)/8, $0x3fb8aa3b3fb8aa3b
+DATA elemConst<>+192(SB)/8, $0x3f3172003f317200
+DATA elemConst<>+200(SB)/8, $0x3f3172003f317200
+DATA elemConst<>+208(SB)/8, $0x3f3172003f317200
+DATA elemConst<>+216(SB)/8, $0x3f3172003f317200
+DATA elemConst<>+224(SB)/8, $0x3f3172003f317200
+DATA elemConst<>+232(SB)/8, $0x3f3172003f317200
+DATA elemConst<>+240(SB)/8, $0x3f3172003f317200
+DATA elemConst<>+248(SB)/8, $0x3f3172003f317200
+DATA elemConst<>+256(SB)/8, $0x35bfbe8e35bfbe8e
+DATA elemConst<>+264(SB)/8, $0x35bfbe8e35bfbe8e
+DATA elemConst<>+272(SB)/8, $0x35bfbe8e35bfbe8e
+DATA elemConst<>+280(SB)/8, $0x35bfbe8e35bfbe8e
+DATA elemConst<>+288(SB)/8, $0x35bfbe8e35bfbe8e
+DATA elemConst<>+296(SB)/8, $0x35bfbe8e35bfbe8e
+DATA elemConst<>+304(SB)/8, $0x35bfbe8e35bfbe8e
+DATA elemConst<>+312(SB)/8, $0x35bfbe8e35bfbe8e
+DATA elemConst<>+320(SB)/8, $0x4b40007f4b40007f
+DATA elemConst<>+328(SB)/8, $0x4b40007f4b40007f
+DATA elemConst<>+336(SB)/8, $0x4b40007f4b40007f
+DATA elemConst<>+344(SB)/8, $0x4b40007f4b40007f
+DATA elemConst<>+352(SB)/8, $0x4b40007f4b40007f
+DATA elemConst<>+360(SB)/8, $0x4b40007f4b40007f
+DATA elemConst<>+368(SB)/8, $0x4b40007f4b40007f
+DATA elemConst<>+376(SB)/8, $0x4b40007f4b40007f
+DATA elemConst<>+384(SB)/8, $0xc2b00f34c2b00f34
+DATA elemConst<>+392(SB)/8, $0xc2b00f34c2b00f34
+DATA elemConst<>+400(SB)/8, $0xc2b00f34c2b00f34
+DATA elemConst<>+408(SB)/8, $0xc2b00f34c2b00f34
+DATA elemConst<>+416(SB)/8, $0xc2b00f34c2b00f34
+DATA elemConst<>+424(SB)/8, $0xc2b00f34c2b00f34
+DATA elemConst<>+432(SB)/8, $0xc2b00f34c2b00f34
+DATA elemConst<>+440(SB)/8, $0xc2b00f34c2b00f34
 DATA elemConst<>+448(SB)/8, $0x3ab511e03ab511e0
 DATA elemConst<>+456(SB)/8, $0x3ab511e03ab511e0
 DATA elemConst<>+464(SB)/8, $0x3ab511e03ab511e0
@@ -108,14 +108,14 @@ DATA elemConst<>+800(SB)/8, $0x3f8000003f800000
 DATA elemConst<>+808(SB)/8, $0x3f8000003f800000
 DATA elemConst<>+816(SB)/8, $0x3f8000003f800000
 DATA elemConst<>+824(SB)/8, $0x3f8000003f800000
-DATA elemConst<>+832(SB)/8, $0x0000007f0000007f
-DATA elemConst<>+840(SB)/8, $0x0000007f0000007f
-DATA elemConst<>+848(SB)/8, $0x0000007f0000007f
-DATA elemConst<>+856(SB)/8, $0x0000007f0000007f
-DATA elemConst<>+864(SB)/8, $0x0000007f0000007f
-DATA elemConst<>+872(SB)/8, $0x0000007f0000007f
-DATA elemConst<>+880(SB)/8, $0x0000007f0000007f
-DATA elemConst<>+888(SB)/8, $0x0000007f0000007f
+DATA elemConst<>+832(SB)/8, $0x42b1721842b17218
+DATA elemConst<>+840(SB)/8, $0x42b1721842b17218
+DATA elemConst<>+848(SB)/8, $0x42b1721842b17218
+DATA elemConst<>+856(SB)/8, $0x42b1721842b17218
+DATA elemConst<>+864(SB)/8, $0x42b1721842b17218
+DATA elemConst<>+872(SB)/8, $0x42b1721842b17218
+DATA elemConst<>+880(SB)/8, $0x42b1721842b17218
+DATA elemConst<>+888(SB)/8, $0x42b1721842b17218
 DATA elemConst<>+896(SB)/8, $0x0000000100000001
 DATA elemConst<>+904(SB)/8, $0x0000000100000001
 DATA elemConst<>+912(SB)/8, $0x0000000100000001
@@ -331,38 +331,37 @@ loop:
 // func swiGLUAVX2(dst *float32, gate *float32, up *float32, n int)
 // Requires: AVX, AVX2, FMA3
 TEXT ·swiGLUAVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ gate+8(FP), CX
-	MOVQ up+16(FP), DX
-	MOVQ n+24(FP), BX
+	MOVQ         dst+0(FP), AX
+	MOVQ         gate+8(FP), CX
+	MOVQ         up+16(FP), DX
+	MOVQ         n+24(FP), BX
+	VBROADCASTSS elemConst<>+384(SB), Y0
+	VBROADCASTSS elemConst<>+832(SB), Y1
 
 loop:
-	VXORPS       Y1, Y1, Y1
-	VMOVUPS      (CX), Y0
-	VSUBPS       Y0, Y1, Y1
-	VBROADCASTSS elemConst<>+128(SB), Y3
-	VMINPS       Y1, Y3, Y1
-	VBROADCASTSS elemConst<>+192(SB), Y3
-	VMAXPS       Y1, Y3, Y1
-	VMULPS       elemConst<>+256(SB), Y1, Y2
-	VROUNDPS     $0x00, Y2, Y2
-	VFNMADD231PS elemConst<>+320(SB), Y2, Y1
-	VFNMADD231PS elemConst<>+384(SB), Y2, Y1
-	VBROADCASTSS elemConst<>+448(SB), Y3
-	VFMADD213PS  elemConst<>+512(SB), Y1, Y3
-	VFMADD213PS  elemConst<>+576(SB), Y1, Y3
-	VFMADD213PS  elemConst<>+640(SB), Y1, Y3
-	VFMADD213PS  elemConst<>+704(SB), Y1, Y3
-	VFMADD213PS  elemConst<>+768(SB), Y1, Y3
-	VFMADD213PS  elemConst<>+768(SB), Y1, Y3
-	VCVTPS2DQ    Y2, Y2
-	VPADDD       elemConst<>+832(SB), Y2, Y2
-	VPSLLD       $0x17, Y2, Y2
-	VMULPS       Y2, Y3, Y1
-	VADDPS       elemConst<>+768(SB), Y1, Y1
-	VDIVPS       Y1, Y0, Y0
-	VMULPS       (DX), Y0, Y0
-	VMOVUPS      Y0, (AX)
+	VXORPS       Y3, Y3, Y3
+	VMOVUPS      (CX), Y2
+	VSUBPS       Y2, Y3, Y3
+	VMINPS       Y3, Y1, Y3
+	VMAXPS       Y3, Y0, Y3
+	VMOVUPS      elemConst<>+320(SB), Y4
+	VFMADD231PS  elemConst<>+128(SB), Y3, Y4
+	VSUBPS       elemConst<>+320(SB), Y4, Y5
+	VFNMADD231PS elemConst<>+192(SB), Y5, Y3
+	VFNMADD231PS elemConst<>+256(SB), Y5, Y3
+	VMOVUPS      elemConst<>+448(SB), Y5
+	VFMADD213PS  elemConst<>+512(SB), Y3, Y5
+	VFMADD213PS  elemConst<>+576(SB), Y3, Y5
+	VFMADD213PS  elemConst<>+640(SB), Y3, Y5
+	VFMADD213PS  elemConst<>+704(SB), Y3, Y5
+	VFMADD213PS  elemConst<>+768(SB), Y3, Y5
+	VFMADD213PS  elemConst<>+768(SB), Y3, Y5
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y5, Y3
+	VADDPS       elemConst<>+768(SB), Y3, Y3
+	VDIVPS       Y3, Y2, Y2
+	VMULPS       (DX), Y2, Y2
+	VMOVUPS      Y2, (AX)
 	ADDQ         $+32, AX
 	ADDQ         $+32, CX
 	ADDQ         $+32, DX
@@ -376,38 +375,35 @@ loop:
 TEXT ·expSumAVX2(SB), NOSPLIT, $0-28
 	MOVQ         x+0(FP), AX
 	MOVQ         n+16(FP), CX
-	VBROADCASTSS top+8(FP), Y0
-	VXORPS       Y1, Y1, Y1
+	VBROADCASTSS elemConst<>+384(SB), Y0
+	VBROADCASTSS top+8(FP), Y1
+	VXORPS       Y2, Y2, Y2
 
 loop:
-	VMOVUPS      (AX), Y2
-	VSUBPS       Y0, Y2, Y2
-	VBROADCASTSS elemConst<>+128(SB), Y4
-	VMINPS       Y2, Y4, Y2
-	VBROADCASTSS elemConst<>+192(SB), Y4
-	VMAXPS       Y2, Y4, Y2
-	VMULPS       elemConst<>+256(SB), Y2, Y3
-	VROUNDPS     $0x00, Y3, Y3
-	VFNMADD231PS elemConst<>+320(SB), Y3, Y2
-	VFNMADD231PS elemConst<>+384(SB), Y3, Y2
-	VBROADCASTSS elemConst<>+448(SB), Y4
-	VFMADD213PS  elemConst<>+512(SB), Y2, Y4
-	VFMADD213PS  elemConst<>+576(SB), Y2, Y4
-	VFMADD213PS  elemConst<>+640(SB), Y2, Y4
-	VFMADD213PS  elemConst<>+704(SB), Y2, Y4
-	VFMADD213PS  elemConst<>+768(SB), Y2, Y4
-	VFMADD213PS  elemConst<>+768(SB), Y2, Y4
-	VCVTPS2DQ    Y3, Y3
-	VPADDD       elemConst<>+832(SB), Y3, Y3
-	VPSLLD       $0x17, Y3, Y3
-	VMULPS       Y3, Y4, Y2
-	VADDPS       Y2, Y1, Y1
-	VMOVUPS      Y2, (AX)
+	VMOVUPS      (AX), Y3
+	VSUBPS       Y1, Y3, Y3
+	VMAXPS       Y3, Y0, Y3
+	VMOVUPS      elemConst<>+320(SB), Y4
+	VFMADD231PS  elemConst<>+128(SB), Y3, Y4
+	VSUBPS       elemConst<>+320(SB), Y4, Y5
+	VFNMADD231PS elemConst<>+192(SB), Y5, Y3
+	VFNMADD231PS elemConst<>+256(SB), Y5, Y3
+	VMOVUPS      elemConst<>+448(SB), Y5
+	VFMADD213PS  elemConst<>+512(SB), Y3, Y5
+	VFMADD213PS  elemConst<>+576(SB), Y3, Y5
+	VFMADD213PS  elemConst<>+640(SB), Y3, Y5
+	VFMADD213PS  elemConst<>+704(SB), Y3, Y5
+	VFMADD213PS  elemConst<>+768(SB), Y3, Y5
+	VFMADD213PS  elemConst<>+768(SB), Y3, Y5
+	VPSLLD       $0x17, Y4, Y4
+	VMULPS       Y4, Y5, Y3
+	VADDPS       Y3, Y2, Y2
+	VMOVUPS      Y3, (AX)
 	ADDQ         $+32, AX
 	DECQ         CX
 	JNZ          loop
-	VEXTRACTF128 $0x01, Y1, X0
-	VADDPS       X0, X1, X0
+	VEXTRACTF128 $0x01, Y2, X0
+	VADDPS       X0, X2, X0
 	VPERMILPS    $0x4e, X0, X1
 	VADDPS       X0, X1, X0
 	VPERMILPS    $0xb1, X0, X1
@@ -637,7 +633,7 @@ loop:
 	RET
 
 // func sumSquaresAVX512(x *float32, n int) float32
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL
 TEXT ·sumSquaresAVX512(SB), NOSPLIT, $0-20
 	MOVQ   x+0(FP), AX
 	MOVQ   n+8(FP), CX
@@ -663,7 +659,7 @@ loop:
 	VADDPS        Z2, Z0, Z0
 	VEXTRACTF32X8 $0x01, Z0, Y1
 	VADDPS        Y1, Y0, Y1
-	VEXTRACTF128  $0x01, Y1, X0
+	VEXTRACTF32X4 $0x01, Y1, X0
 	VADDPS        X0, X1, X0
 	VPERMILPS     $0x4e, X0, X1
 	VADDPS        X0, X1, X0
@@ -674,7 +670,7 @@ loop:
 	RET
 
 // func maxAVX512(x *float32, n int) float32
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL
 TEXT ·maxAVX512(SB), NOSPLIT, $0-20
 	MOVQ         x+0(FP), AX
 	MOVQ         n+8(FP), CX
@@ -700,7 +696,7 @@ loop:
 	VMAXPS        Z2, Z0, Z0
 	VEXTRACTF32X8 $0x01, Z0, Y1
 	VMAXPS        Y1, Y0, Y1
-	VEXTRACTF128  $0x01, Y1, X0
+	VEXTRACTF32X4 $0x01, Y1, X0
 	VMAXPS        X0, X1, X0
 	VPERMILPS     $0x4e, X0, X1
 	VMAXPS        X0, X1, X0
@@ -713,38 +709,47 @@ loop:
 // func swiGLUAVX512(dst *float32, gate *float32, up *float32, n int)
 // Requires: AVX, AVX512F
 TEXT ·swiGLUAVX512(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), AX
-	MOVQ gate+8(FP), CX
-	MOVQ up+16(FP), DX
-	MOVQ n+24(FP), BX
+	MOVQ         dst+0(FP), AX
+	MOVQ         gate+8(FP), CX
+	MOVQ         up+16(FP), DX
+	MOVQ         n+24(FP), BX
+	VBROADCASTSS elemConst<>+128(SB), Z1
+	VBROADCASTSS elemConst<>+192(SB), Z2
+	VBROADCASTSS elemConst<>+256(SB), Z3
+	VBROADCASTSS elemConst<>+320(SB), Z4
+	VBROADCASTSS elemConst<>+384(SB), Z0
+	VBROADCASTSS elemConst<>+448(SB), Z5
+	VBROADCASTSS elemConst<>+512(SB), Z6
+	VBROADCASTSS elemConst<>+576(SB), Z7
+	VBROADCASTSS elemConst<>+640(SB), Z8
+	VBROADCASTSS elemConst<>+704(SB), Z9
+	VBROADCASTSS elemConst<>+768(SB), Z10
+	VBROADCASTSS elemConst<>+832(SB), Z11
 
 loop:
-	VPXORD       Z1, Z1, Z1
-	VMOVUPS      (CX), Z0
-	VSUBPS       Z0, Z1, Z1
-	VBROADCASTSS elemConst<>+128(SB), Z3
-	VMINPS       Z1, Z3, Z1
-	VBROADCASTSS elemConst<>+192(SB), Z3
-	VMAXPS       Z1, Z3, Z1
-	VMULPS       elemConst<>+256(SB), Z1, Z2
-	VRNDSCALEPS  $0x00, Z2, Z2
-	VFNMADD231PS elemConst<>+320(SB), Z2, Z1
-	VFNMADD231PS elemConst<>+384(SB), Z2, Z1
-	VBROADCASTSS elemConst<>+448(SB), Z3
-	VFMADD213PS  elemConst<>+512(SB), Z1, Z3
-	VFMADD213PS  elemConst<>+576(SB), Z1, Z3
-	VFMADD213PS  elemConst<>+640(SB), Z1, Z3
-	VFMADD213PS  elemConst<>+704(SB), Z1, Z3
-	VFMADD213PS  elemConst<>+768(SB), Z1, Z3
-	VFMADD213PS  elemConst<>+768(SB), Z1, Z3
-	VCVTPS2DQ    Z2, Z2
-	VPADDD       elemConst<>+832(SB), Z2, Z2
-	VPSLLD       $0x17, Z2, Z2
-	VMULPS       Z2, Z3, Z1
-	VADDPS       elemConst<>+768(SB), Z1, Z1
-	VDIVPS       Z1, Z0, Z0
-	VMULPS       (DX), Z0, Z0
-	VMOVUPS      Z0, (AX)
+	VPXORD       Z13, Z13, Z13
+	VMOVUPS      (CX), Z12
+	VSUBPS       Z12, Z13, Z13
+	VMINPS       Z13, Z11, Z13
+	VMAXPS       Z13, Z0, Z13
+	VMOVUPS      Z4, Z14
+	VFMADD231PS  Z1, Z13, Z14
+	VSUBPS       Z4, Z14, Z15
+	VFNMADD231PS Z2, Z15, Z13
+	VFNMADD231PS Z3, Z15, Z13
+	VMOVUPS      Z5, Z15
+	VFMADD213PS  Z6, Z13, Z15
+	VFMADD213PS  Z7, Z13, Z15
+	VFMADD213PS  Z8, Z13, Z15
+	VFMADD213PS  Z9, Z13, Z15
+	VFMADD213PS  Z10, Z13, Z15
+	VFMADD213PS  Z10, Z13, Z15
+	VPSLLD       $0x17, Z14, Z14
+	VMULPS       Z14, Z15, Z13
+	VADDPS       elemConst<>+768(SB), Z13, Z13
+	VDIVPS       Z13, Z12, Z12
+	VMULPS       (DX), Z12, Z12
+	VMOVUPS      Z12, (AX)
 	ADDQ         $+64, AX
 	ADDQ         $+64, CX
 	ADDQ         $+64, DX
@@ -754,43 +759,50 @@ loop:
 	RET
 
 // func expSumAVX512(x *float32, top float32, n int) float32
-// Requires: AVX, AVX512DQ, AVX512F
+// Requires: AVX, AVX512DQ, AVX512F, AVX512VL
 TEXT ·expSumAVX512(SB), NOSPLIT, $0-28
 	MOVQ         x+0(FP), AX
 	MOVQ         n+16(FP), CX
-	VBROADCASTSS top+8(FP), Z0
-	VPXORD       Z1, Z1, Z1
+	VBROADCASTSS elemConst<>+128(SB), Z1
+	VBROADCASTSS elemConst<>+192(SB), Z2
+	VBROADCASTSS elemConst<>+256(SB), Z3
+	VBROADCASTSS elemConst<>+320(SB), Z4
+	VBROADCASTSS elemConst<>+384(SB), Z0
+	VBROADCASTSS elemConst<>+448(SB), Z5
+	VBROADCASTSS elemConst<>+512(SB), Z6
+	VBROADCASTSS elemConst<>+576(SB), Z7
+	VBROADCASTSS elemConst<>+640(SB), Z8
+	VBROADCASTSS elemConst<>+704(SB), Z9
+	VBROADCASTSS elemConst<>+768(SB), Z10
+	VBROADCASTSS top+8(FP), Z11
+	VPXORD       Z12, Z12, Z12
 
 loop:
-	VMOVUPS       (AX), Z2
-	VSUBPS        Z0, Z2, Z2
-	VBROADCASTSS  elemConst<>+128(SB), Z4
-	VMINPS        Z2, Z4, Z2
-	VBROADCASTSS  elemConst<>+192(SB), Z4
-	VMAXPS        Z2, Z4, Z2
-	VMULPS        elemConst<>+256(SB), Z2, Z3
-	VRNDSCALEPS   $0x00, Z3, Z3
-	VFNMADD231PS  elemConst<>+320(SB), Z3, Z2
-	VFNMADD231PS  elemConst<>+384(SB), Z3, Z2
-	VBROADCASTSS  elemConst<>+448(SB), Z4
-	VFMADD213PS   elemConst<>+512(SB), Z2, Z4
-	VFMADD213PS   elemConst<>+576(SB), Z2, Z4
-	VFMADD213PS   elemConst<>+640(SB), Z2, Z4
-	VFMADD213PS   elemConst<>+704(SB), Z2, Z4
-	VFMADD213PS   elemConst<>+768(SB), Z2, Z4
-	VFMADD213PS   elemConst<>+768(SB), Z2, Z4
-	VCVTPS2DQ     Z3, Z3
-	VPADDD        elemConst<>+832(SB), Z3, Z3
-	VPSLLD        $0x17, Z3, Z3
-	VMULPS        Z3, Z4, Z2
-	VADDPS        Z2, Z1, Z1
-	VMOVUPS       Z2, (AX)
+	VMOVUPS       (AX), Z13
+	VSUBPS        Z11, Z13, Z13
+	VMAXPS        Z13, Z0, Z13
+	VMOVUPS       Z4, Z14
+	VFMADD231PS   Z1, Z13, Z14
+	VSUBPS        Z4, Z14, Z15
+	VFNMADD231PS  Z2, Z15, Z13
+	VFNMADD231PS  Z3, Z15, Z13
+	VMOVUPS       Z5, Z15
+	VFMADD213PS   Z6, Z13, Z15
+	VFMADD213PS   Z7, Z13, Z15
+	VFMADD213PS   Z8, Z13, Z15
+	VFMADD213PS   Z9, Z13, Z15
+	VFMADD213PS   Z10, Z13, Z15
+	VFMADD213PS   Z10, Z13, Z15
+	VPSLLD        $0x17, Z14, Z14
+	VMULPS        Z14, Z15, Z13
+	VADDPS        Z13, Z12, Z12
+	VMOVUPS       Z13, (AX)
 	ADDQ          $+64, AX
 	DECQ          CX
 	JNZ           loop
-	VEXTRACTF32X8 $0x01, Z1, Y0
-	VADDPS        Y0, Y1, Y0
-	VEXTRACTF128  $0x01, Y0, X1
+	VEXTRACTF32X8 $0x01, Z12, Y0
+	VADDPS        Y0, Y12, Y0
+	VEXTRACTF32X4 $0x01, Y0, X1
 	VADDPS        X1, X0, X1
 	VPERMILPS     $0x4e, X1, X0
 	VADDPS        X1, X0, X1

@@ -35,40 +35,37 @@ func softmax(w vec.Width, width int) {
 	rows := Load(Param("rows"), GP64())
 	vecs := width / w.Lanes()
 
+	exp := w.NewExpNegative(table)
 	Label("row")
-	// Eight of 64 scores do not fit beside the exponential in sixteen
-	// registers: AVX2 stores the masked scores and comes back.
 	limit, top := w.Reg(), w.Reg()
 	VBROADCASTSS(Mem{Base: count}, limit)
 	VBROADCASTSS(table.U32(0xff800000), top)
-	for i := range vecs {
-		x := masked(w, Mem{Base: s, Disp: i * w.Bytes()}, i, limit)
-		VMAXPS(x, top, top)
-		VMOVUPS(x, Mem{Base: s, Disp: i * w.Bytes()})
+	x := make([]reg.VecVirtual, vecs)
+	for i := range x {
+		x[i] = masked(w, Mem{Base: s, Disp: i * w.Bytes()}, i, limit)
+		VMAXPS(x[i], top, top)
 	}
 	before, base := XMM(), w.Reg()
 	VMOVSS(Mem{Base: m}, before)
-	x := w.Fold(VMAXPS, top)
-	VMAXSS(before, x, x)
-	VMOVSS(x, Mem{Base: m})
+	most := w.Fold(VMAXPS, top)
+	VMAXSS(before, most, most)
+	VMOVSS(most, Mem{Base: m})
 	// exp(-Inf - -Inf) is to be 0, so subtract a finite number.
-	VMAXSS(table.F32(-math.MaxFloat32), x, x)
-	VBROADCASTSS(x, base)
+	VMAXSS(table.F32(-math.MaxFloat32), most, most)
+	VBROADCASTSS(most, base)
 
 	sum := w.Reg()
 	w.Zero(sum)
-	for i := range vecs {
-		x := w.Reg()
-		VMOVUPS(Mem{Base: s, Disp: i * w.Bytes()}, x)
+	for i, x := range x {
 		VSUBPS(base, x, x)
-		w.Exp(table, x)
+		exp.Apply(x)
 		VADDPS(x, sum, sum)
 		VMOVUPS(x, Mem{Base: s, Disp: i * w.Bytes()})
 	}
-	factor, total := YMM(), XMM()
+	factor, total := w.Reg(), XMM()
 	VSUBSS(base.AsX(), before, before)
 	VMOVAPS(before, factor.AsX())
-	vec.W256.Exp(table, factor)
+	exp.Apply(factor)
 	VMOVSS(factor.AsX(), Mem{Base: f})
 	VMOVSS(Mem{Base: l}, total)
 	VFMADD213SS(w.Fold(VADDPS, sum), factor.AsX(), total)

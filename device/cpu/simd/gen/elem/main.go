@@ -144,14 +144,15 @@ func reductions(w vec.Width) {
 // exponentials: one vector a step.
 func exponentials(w vec.Width) {
 	b := w.Bytes()
-	stream("swiGLU"+w.Suffix(), "func(dst, gate, up *float32, n int)", []arg{{"dst", b}, {"gate", b}, {"up", b}}, nil, func(p []Mem) {
-		g, e := w.Reg(), w.Reg()
-		w.Zero(e)
+	var exp *vec.Exp
+	stream("swiGLU"+w.Suffix(), "func(dst, gate, up *float32, n int)", []arg{{"dst", b}, {"gate", b}, {"up", b}}, func() { exp = w.NewExp(table) }, func(p []Mem) {
+		g, x := w.Reg(), w.Reg()
+		w.Zero(x)
 		VMOVUPS(p[1], g)
-		VSUBPS(g, e, e)
-		w.Exp(table, e)
-		VADDPS(table.F32(1), e, e)
-		VDIVPS(e, g, g)
+		VSUBPS(g, x, x)
+		exp.Apply(x)
+		VADDPS(table.F32(1), x, x)
+		VDIVPS(x, g, g)
 		VMULPS(p[2], g, g)
 		VMOVUPS(g, p[0])
 	})
@@ -159,6 +160,7 @@ func exponentials(w vec.Width) {
 
 	var top, sum reg.VecVirtual
 	stream("expSum"+w.Suffix(), "func(x *float32, top float32, n int) float32", []arg{{"x", b}}, func() {
+		exp = w.NewExpNegative(table)
 		top, sum = w.Reg(), w.Reg()
 		vec.BroadcastParam("top", top)
 		w.Zero(sum)
@@ -166,7 +168,7 @@ func exponentials(w vec.Width) {
 		x := w.Reg()
 		VMOVUPS(p[0], x)
 		VSUBPS(top, x, x)
-		w.Exp(table, x)
+		exp.Apply(x)
 		VADDPS(x, sum, sum)
 		VMOVUPS(x, p[0])
 	})

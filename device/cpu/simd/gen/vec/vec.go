@@ -143,7 +143,11 @@ func (w Width) Fold(op func(...Op), x reg.VecVirtual) reg.VecVirtual {
 		x = h
 	}
 	t, u := XMM(), XMM()
-	VEXTRACTF128(U8(1), x.AsY(), t)
+	if w == W512 {
+		VEXTRACTF32X4(U8(1), x.AsY(), t) // can name registers above 15
+	} else {
+		VEXTRACTF128(U8(1), x.AsY(), t)
+	}
 	op(t, x.AsX(), t)
 	VPERMILPS(U8(0x4e), t, u)
 	op(t, u, t)
@@ -152,41 +156,76 @@ func (w Width) Fold(op func(...Op), x reg.VecVirtual) reg.VecVirtual {
 	return t
 }
 
-// Exp replaces x with e^x: 2^n e^f with n = round(x/ln 2) and f = x - n ln 2
+// Exp emits exponentials. It keeps constants in registers, so a kernel makes
+// one before its loop: all of them in AVX-512, else the clamps alone.
+type Exp struct {
+	w           Width
+	bottom, top reg.VecVirtual
+	log2E, ln2Hi, ln2Lo,
+	shift Op
+	poly []Op // coefficients, highest power first
+}
+
+// NewExp prepares exponentials of any argument.
+func (w Width) NewExp(t *Table) *Exp {
+	e := w.NewExpNegative(t)
+	e.top = w.Reg()
+	VBROADCASTSS(t.F32(128*math.Ln2), e.top) // gives the exponent field of infinity
+	return e
+}
+
+// NewExpNegative prepares exponentials of arguments up to 0, and NaN.
+func (w Width) NewExpNegative(t *Table) *Exp {
+	const ln2Hi = 0x1.62e4p-1 // 15 bits: its products with integers to 128 are exact
+	constant := func(f float64) Op {
+		if w == W256 {
+			return t.F32(f)
+		}
+		r := w.Reg()
+		VBROADCASTSS(t.F32(f), r)
+		return r
+	}
+	e := &Exp{
+		w: w, bottom: w.Reg(),
+		log2E: constant(math.Log2E), ln2Hi: constant(ln2Hi), ln2Lo: constant(math.Ln2 - ln2Hi),
+		// A float32 of this size counts in ones, and 127 is where the biased
+		// exponent of 2^n starts: adding it rounds x/ln 2 to an integer n and
+		// leaves n+127 in the low bits.
+		shift: constant(3<<22 + 127),
+	}
+	VBROADCASTSS(t.F32(-127*math.Ln2), e.bottom) // gives the factor zero
+	// Weighted least squares, reweighted towards the minimax solution.
+	for _, c := range []float64{
+		0.0013814531365342882, 0.008368745940115782, 0.041668390967675537, 0.16666520390097794, 0.49999993431213097,
+	} {
+		e.poly = append(e.poly, constant(c))
+	}
+	one := constant(1)
+	e.poly = append(e.poly, one, one)
+	return e
+}
+
+// Apply replaces x with e^x: 2^n e^f with n = round(x/ln 2) and f = x - n ln 2
 // in two steps; e^f by a polynomial of degree 6 whose relative error on
 // |f| <= ln(2)/2 is 3.1e-9. In all within 2 ULP from -87.3 to 88. From -88.03
 // down the result is +0 (subnormals are rounded or flushed), from 88.4 up it
 // is +Inf, and NaN stays NaN.
-func (w Width) Exp(t *Table, x reg.VecVirtual) {
-	const (
-		top    = 128 * math.Ln2  // n = 128 makes the exponent field that of infinity
-		bottom = -127 * math.Ln2 // n = -127 makes the factor zero
-		ln2Hi  = 0x1.62e4p-1     // 15 bits: n*ln2Hi is exact
-		ln2Lo  = math.Ln2 - ln2Hi
-	)
-	n, p := w.Reg(), w.Reg()
+func (e *Exp) Apply(x reg.VecVirtual) {
 	// The second source wins where one is NaN, so it must be x.
-	VBROADCASTSS(t.F32(top), p)
-	VMINPS(x, p, x)
-	VBROADCASTSS(t.F32(bottom), p)
-	VMAXPS(x, p, x)
-	VMULPS(t.F32(math.Log2E), x, n)
-	if w == W512 {
-		VRNDSCALEPS(U8(0), n, n)
-	} else {
-		VROUNDPS(U8(0), n, n)
+	if e.top != nil {
+		VMINPS(x, e.top, x)
 	}
-	VFNMADD231PS(t.F32(ln2Hi), n, x)
-	VFNMADD231PS(t.F32(ln2Lo), n, x)
-	// Weighted least squares, reweighted towards the minimax solution.
-	VBROADCASTSS(t.F32(0.0013814531365342882), p)
-	for _, c := range []float64{
-		0.008368745940115782, 0.041668390967675537, 0.16666520390097794, 0.49999993431213097, 1, 1,
-	} {
-		VFMADD213PS(t.F32(c), x, p)
+	VMAXPS(x, e.bottom, x)
+	scale, n, p := e.w.Reg(), e.w.Reg(), e.w.Reg()
+	VMOVUPS(e.shift, scale)
+	VFMADD231PS(e.log2E, x, scale)
+	VSUBPS(e.shift, scale, n)
+	VFNMADD231PS(e.ln2Hi, n, x)
+	VFNMADD231PS(e.ln2Lo, n, x)
+	VMOVUPS(e.poly[0], p)
+	for _, c := range e.poly[1:] {
+		VFMADD213PS(c, x, p)
 	}
-	VCVTPS2DQ(n, n)
-	VPADDD(t.U32(127), n, n)
-	VPSLLD(U8(23), n, n)
-	VMULPS(n, p, x)
+	VPSLLD(U8(23), scale, scale)
+	VMULPS(scale, p, x)
 }
