@@ -101,7 +101,7 @@ var gemmAVX512 = gemmSet{
 	packRow: func(dst, floats []byte, x []float32, _ int) {
 		gemmPackRowAVX512(unsafe.SliceData(dst), unsafe.SliceData(floats), unsafe.SliceData(x), len(x)/gemmGroup)
 	},
-	bias:  [2]func(*byte, int, int){gemmWeightSums32AVX512, gemmWeightSums16AVX512},
+	bias:  [2]func(*byte, int, int){gemmBias32AVX512, gemmBias16AVX512},
 	float: []gemmTile{gemmF32x2AVX512, gemmF32x4AVX512, gemmF32x6AVX512},
 	tiles: [...][]gemmTile{
 		gemmSym32: {gemmSym32x2AVX512, gemmSym32x4AVX512, gemmSym32x6AVX512},
@@ -117,7 +117,7 @@ var gemmAVX2 = gemmSet{
 	packRow: func(dst, floats []byte, x []float32, _ int) {
 		gemmPackRowAVX2(unsafe.SliceData(dst), unsafe.SliceData(floats), unsafe.SliceData(x), len(x)/gemmGroup)
 	},
-	bias:  [2]func(*byte, int, int){gemmWeightSums32AVX2, gemmWeightSums16AVX2},
+	bias:  [2]func(*byte, int, int){gemmBias32AVX2, gemmBias16AVX2},
 	float: []gemmTile{gemmF32x2AVX2, gemmF32x4AVX2},
 	tiles: [...][]gemmTile{
 		gemmSym32: {gemmSym32x2AVX2, gemmSym32x4AVX2},

@@ -88,8 +88,8 @@ func gemmUnpackQ6_KAVX2(dst *byte, w *byte, stride int, blocks int, ahead int)
 // gemmUnpackIQ4_XSAVX2 unpacks blocks of 8 rows that are stride bytes apart and prefetches what lies ahead bytes further on.
 func gemmUnpackIQ4_XSAVX2(dst *byte, w *byte, stride int, blocks int, ahead int)
 
-// gemmWeightSums32AVX2 fills in the weight sums of groups that are a number of bytes apart, for one vector's worth of rows.
-func gemmWeightSums32AVX2(dst *byte, bytes int, groups int)
+// gemmBias32AVX2 fills in the biases of groups that are a number of bytes apart, for one vector's worth of rows.
+func gemmBias32AVX2(dst *byte, bytes int, groups int)
 
-// gemmWeightSums16AVX2 fills in the weight sums of groups that are a number of bytes apart, for one vector's worth of rows.
-func gemmWeightSums16AVX2(dst *byte, bytes int, groups int)
+// gemmBias16AVX2 fills in the biases of groups that are a number of bytes apart, for one vector's worth of rows.
+func gemmBias16AVX2(dst *byte, bytes int, groups int)

@@ -8373,9 +8373,9 @@ block:
 	VZEROUPPER
 	RET
 
-// func gemmWeightSums32AVX2(dst *byte, bytes int, groups int)
+// func gemmBias32AVX2(dst *byte, bytes int, groups int)
 // Requires: AVX, AVX2
-TEXT ·gemmWeightSums32AVX2(SB), NOSPLIT, $0-24
+TEXT ·gemmBias32AVX2(SB), NOSPLIT, $0-24
 	MOVQ    dst+0(FP), AX
 	MOVQ    bytes+8(FP), CX
 	MOVQ    groups+16(FP), DX
@@ -8410,9 +8410,9 @@ group:
 	VZEROUPPER
 	RET
 
-// func gemmWeightSums16AVX2(dst *byte, bytes int, groups int)
+// func gemmBias16AVX2(dst *byte, bytes int, groups int)
 // Requires: AVX, AVX2
-TEXT ·gemmWeightSums16AVX2(SB), NOSPLIT, $0-24
+TEXT ·gemmBias16AVX2(SB), NOSPLIT, $0-24
 	MOVQ    dst+0(FP), AX
 	MOVQ    bytes+8(FP), CX
 	MOVQ    groups+16(FP), DX

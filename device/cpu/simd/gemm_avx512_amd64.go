@@ -97,8 +97,8 @@ func gemmUnpackQ6_KAVX512(dst *byte, w *byte, stride int, blocks int, ahead int)
 // gemmUnpackIQ4_XSAVX512 unpacks blocks of 16 rows that are stride bytes apart and prefetches what lies ahead bytes further on.
 func gemmUnpackIQ4_XSAVX512(dst *byte, w *byte, stride int, blocks int, ahead int)
 
-// gemmWeightSums32AVX512 fills in the weight sums of groups that are a number of bytes apart, for one vector's worth of rows.
-func gemmWeightSums32AVX512(dst *byte, bytes int, groups int)
+// gemmBias32AVX512 fills in the biases of groups that are a number of bytes apart, for one vector's worth of rows.
+func gemmBias32AVX512(dst *byte, bytes int, groups int)
 
-// gemmWeightSums16AVX512 fills in the weight sums of groups that are a number of bytes apart, for one vector's worth of rows.
-func gemmWeightSums16AVX512(dst *byte, bytes int, groups int)
+// gemmBias16AVX512 fills in the biases of groups that are a number of bytes apart, for one vector's worth of rows.
+func gemmBias16AVX512(dst *byte, bytes int, groups int)

@@ -9133,9 +9133,9 @@ block:
 	VZEROUPPER
 	RET
 
-// func gemmWeightSums32AVX512(dst *byte, bytes int, groups int)
+// func gemmBias32AVX512(dst *byte, bytes int, groups int)
 // Requires: AVX, AVX512F, AVX512VNNI
-TEXT ·gemmWeightSums32AVX512(SB), NOSPLIT, $0-24
+TEXT ·gemmBias32AVX512(SB), NOSPLIT, $0-24
 	MOVQ         dst+0(FP), AX
 	MOVQ         bytes+8(FP), CX
 	MOVQ         groups+16(FP), DX
@@ -9161,9 +9161,9 @@ group:
 	VZEROUPPER
 	RET
 
-// func gemmWeightSums16AVX512(dst *byte, bytes int, groups int)
+// func gemmBias16AVX512(dst *byte, bytes int, groups int)
 // Requires: AVX, AVX512F, AVX512VNNI
-TEXT ·gemmWeightSums16AVX512(SB), NOSPLIT, $0-24
+TEXT ·gemmBias16AVX512(SB), NOSPLIT, $0-24
 	MOVQ         dst+0(FP), AX
 	MOVQ         bytes+8(FP), CX
 	MOVQ         groups+16(FP), DX

@@ -29,7 +29,7 @@ func main() {
 	for _, u := range unpackers {
 		u.generate()
 	}
-	weightSums(1)
-	weightSums(2)
+	biases(1)
+	biases(2)
 	Generate()
 }

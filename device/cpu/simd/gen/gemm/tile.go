@@ -46,10 +46,10 @@ func kinds() []kind {
 	return ks
 }
 
-// Offsets in a group of a panel: quants, weight sums, scales, offsets.
+// Offsets in a group of a panel: quants, biases, scales, offsets.
 func panelQuants(step int) int { return 4 * panelRows() * step }
 
-func (k kind) sums(part int) int {
+func (k kind) bias(part int) int {
 	return (group + 4*part) * panelRows()
 }
 func (k kind) scales(part int) int { return (group + 4*(k.parts+part)) * panelRows() }
@@ -124,7 +124,7 @@ func (k kind) start(a tileArgs, part int, acc [2][]reg.VecVirtual) {
 			case k.signed:
 				zero(v)
 			case i == 0:
-				load(at(a.panel, k.sums(part)+j*vecBytes()), v)
+				load(at(a.panel, k.bias(part)+j*vecBytes()), v)
 			default:
 				move(acc[j][0], v)
 			}
