@@ -203,6 +203,9 @@ func (r *runFlags) report(e *engine.Engine, res *engine.Result, w io.Writer) {
 	}
 	fmt.Fprintf(w, "prompt %d tokens, %.1f tok/s; decode %d tokens, %.1f tok/s; lanes %s; declines %d\n",
 		t.PromptTokens, t.PromptRate(), t.DecodeTokens, t.DecodeRate(), strings.Join(attention, ","), declines)
+	if res.Reason == engine.StopContext {
+		fmt.Fprintf(w, "ended early: the context of %d is full (-c sets it)\n", e.Context())
+	}
 	if !r.verbose {
 		return
 	}
