@@ -55,6 +55,11 @@ func rewriteTokens(toks []tok, line int) ([]tok, error) {
 			if _, ok := filters[next(1).text]; !ok || next(1).kind != tokName {
 				return nil, syntaxError(line, "no filter %q", next(1).text)
 			}
+			// Unlike the library's, Jinja's filters bind weaker than a sign.
+			if start := operandStart(out); start > 0 && signed(out, start) < start {
+				term := append([]tok{op("(")}, out[start-1:]...)
+				out = append(append(out[:start-1], term...), op(")"))
+			}
 			out = append(out, t, name(reserved+"filter_"+next(1).text))
 			i++
 		case t.is(".") && next(1).kind == tokName && next(2).is("(") && methods[next(1).text] != nil:
@@ -81,7 +86,7 @@ func rewriteTokens(toks []tok, line int) ([]tok, error) {
 				return nil, err
 			}
 			out, i = call, end-1
-		case (t.is("~") || t.is("+")) && operandStart(out) >= 0:
+		case (t.is("~") || t.is("+") || t.is("-")) && operandStart(out) >= 0:
 			start, end := operandStart(out), operandEnd(toks, i+1)
 			if end < 0 {
 				return nil, syntaxError(line, "%s without a second operand", t.text)
@@ -90,10 +95,14 @@ func rewriteTokens(toks []tok, line int) ([]tok, error) {
 			if err != nil {
 				return nil, err
 			}
-			if out[start].text != reserved+"small" {
-				out = append(out[:start], wrap("small", out[start:])...)
+			check := "small"
+			if t.is("-") {
+				check = "num"
 			}
-			out = append(append(out, t), wrap("small", right)...)
+			if out[start].text != reserved+check {
+				out = append(out[:start], wrap(check, out[start:])...)
+			}
+			out = append(append(out, t), wrap(check, right)...)
 			i = end - 1
 		case t.is("(") && called(toks, i):
 			start := operandStart(out)
@@ -101,22 +110,24 @@ func rewriteTokens(toks []tok, line int) ([]tok, error) {
 				return nil, syntaxError(line, "nothing is called")
 			}
 			out = append(append(out[:start], wrap("fn", out[start:])...), t)
-		case t.is("*"):
+		case t.is("*") || t.is("/") || t.is("//") || t.is("%") || t.is("**"):
 			start, end := operandStart(out), operandEnd(toks, i+1)
 			if start < 0 || end < 0 {
-				return nil, syntaxError(line, "* without two operands")
+				return nil, syntaxError(line, "%s without two operands", t.text)
 			}
-			mixed := func(t tok) bool { return t.is("/") || t.is("//") || t.is("%") || t.is("**") }
-			if start > 0 && mixed(out[start-1]) || end < len(toks) && toks[end].is("**") {
-				return nil, syntaxError(line, "* beside / // %% or ** needs parentheses here")
+			start = signed(out, start)
+			for !t.is("**") && end < len(toks) && toks[end].is("**") {
+				if end = operandEnd(toks, end+1); end < 0 {
+					return nil, syntaxError(line, "** without two operands")
+				}
 			}
 			right, err := rewriteTokens(toks[i+1:end], line)
 			if err != nil {
 				return nil, err
 			}
-			call := append([]tok{name(reserved + "mul"), op("(")}, out[start:]...)
-			call = append(append(append(call, op(",")), right...), op(")"))
-			out = append(out[:start], call...)
+			args := append([]tok{{tokString, t.text}, op(",")}, out[start:]...)
+			args = append(append(args, op(",")), right...)
+			out = append(out[:start], wrap("op", args)...)
 			i = end - 1
 		default:
 			out = append(out, t)
@@ -236,6 +247,14 @@ func operandStart(toks []tok) int {
 		}
 		i -= 2
 	}
+}
+
+// signed moves the start of an operand before its sign, if it has one.
+func signed(toks []tok, start int) int {
+	if start > 0 && (toks[start-1].is("-") || toks[start-1].is("+")) && (start == 1 || !ends(toks[start-2])) {
+		return start - 1
+	}
+	return start
 }
 
 // operandEnd returns the end of the operand that starts at toks[i], or -1.

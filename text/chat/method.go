@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/ardanlabs/jinja"
 )
@@ -13,16 +14,19 @@ import (
 // methods are those that the library lacks, gets wrong, or does not bound. The
 // others (get, keys, values, strip, startswith, upper, ...) are its own.
 var methods = map[string]filter{
-	"append":  methodAppend,
-	"extend":  methodExtend,
-	"format":  methodFormat,
-	"insert":  methodInsert,
-	"items":   methodItems,
-	"join":    methodJoin,
-	"replace": methodReplace,
-	"rsplit":  methodSplit,
-	"split":   methodSplit,
-	"update":  methodUpdate,
+	"append":     methodAppend,
+	"capitalize": methodText(capitalize),
+	"extend":     methodExtend,
+	"format":     methodFormat,
+	"index":      methodIndex,
+	"insert":     methodInsert,
+	"items":      methodItems,
+	"join":       methodJoin,
+	"replace":    methodReplace,
+	"rsplit":     methodSplit,
+	"split":      methodSplit,
+	"title":      methodText(title),
+	"update":     methodUpdate,
 }
 
 func (c *call) needs(ok bool, want string) error {
@@ -30,6 +34,15 @@ func (c *call) needs(ok bool, want string) error {
 		return nil
 	}
 	return fmt.Errorf("%s has no such method: want %s", kindOf(c.in), want)
+}
+
+func methodText(f func(string) string) filter {
+	return func(c *call) (jinja.Value, error) {
+		if err := c.needs(c.in.IsString(), "a string"); err != nil {
+			return jinja.Undefined(), err
+		}
+		return c.run.str(f(c.in.AsString()))
+	}
 }
 
 // methodItems differs from the filter: it is not for undefined values. The
@@ -157,6 +170,22 @@ func fieldIndex(field string, next *int) (int, bool) {
 		n = 10*n + int(r-'0')
 	}
 	return n, true
+}
+
+func methodIndex(c *call) (jinja.Value, error) {
+	i := -1
+	switch v := c.in; {
+	case v.IsString() && c.arg(0).IsString():
+		if i = strings.Index(v.AsString(), c.arg(0).AsString()); i > 0 {
+			i = utf8.RuneCountInString(v.AsString()[:i])
+		}
+	case v.IsList():
+		i = slices.IndexFunc(v.AsList().Items, func(item jinja.Value) bool { return equal(item, c.arg(0)) })
+	}
+	if i < 0 {
+		return jinja.Undefined(), fmt.Errorf("not found in %s", kindOf(c.in))
+	}
+	return jinja.NewInt(int64(i)), nil
 }
 
 func (c *call) list() (*jinja.List, error) {

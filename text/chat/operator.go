@@ -3,30 +3,85 @@ package chat
 import (
 	"errors"
 	"fmt"
+	"math"
+	"math/big"
 
 	"github.com/ardanlabs/jinja"
 )
 
 // What rewriting makes of operators: see rewrite.go.
 
-// mul is multiplication, where a string times a number repeats it.
-func (r *run) mul(args []jinja.Value, _ map[string]jinja.Value) (jinja.Value, error) {
-	if len(args) != 2 {
-		return jinja.Undefined(), errors.New("* takes two operands")
+// arithmetic is x * y, /, //, % and **, as Python has them: division rounds
+// down, and a string times a number repeats it.
+func (r *run) arithmetic(args []jinja.Value, _ map[string]jinja.Value) (jinja.Value, error) {
+	if len(args) != 3 {
+		return jinja.Undefined(), errors.New("an operand is not one value")
 	}
-	a, b := args[0], args[1]
-	if b.IsString() || b.IsList() {
+	op, a, b := args[0].AsString(), args[1], args[2]
+	if op == "*" && b.IsString() {
 		a, b = b, a
 	}
 	switch {
-	case a.IsString() && b.IsInt():
+	case op == "*" && a.IsString() && b.IsInt():
 		return r.repeat(a.AsString(), b.AsInt())
-	case a.IsInt() && b.IsInt():
-		return jinja.NewInt(a.AsInt() * b.AsInt()), nil
-	case a.IsNumber() && b.IsNumber():
-		return jinja.NewFloat(number(a) * number(b)), nil
+	case !a.IsNumber() || !b.IsNumber():
+		return jinja.Undefined(), fmt.Errorf("no %s of %s and %s", op, kindOf(a), kindOf(b))
+	case op != "*" && op != "**" && number(b) == 0:
+		return jinja.Undefined(), fmt.Errorf("%s by zero", op)
+	case op == "/":
+		return jinja.NewFloat(number(a) / number(b)), nil
+	case a.IsInt() && b.IsInt() && (op != "**" || b.AsInt() >= 0):
+		return intArithmetic(op, a.AsInt(), b.AsInt())
 	}
-	return jinja.Undefined(), fmt.Errorf("cannot multiply %s by %s", kindOf(a), kindOf(b))
+	x, y := number(a), number(b)
+	switch op {
+	case "*":
+		x *= y
+	case "**":
+		x = math.Pow(x, y)
+	case "//":
+		x = math.Floor(x / y)
+	case "%":
+		x -= y * math.Floor(x/y)
+	}
+	return jinja.NewFloat(x), nil
+}
+
+// intArithmetic refuses what does not fit in 64 bits; Python's integers have no
+// end. y is not 0 for division and not negative for powers.
+func intArithmetic(op string, x, y int64) (jinja.Value, error) {
+	if op == "//" || op == "%" {
+		if y == -1 { // the smallest integer has no negative
+			return jinja.NewInt(map[string]int64{"//": -x, "%": 0}[op]), nil
+		}
+		q, m := x/y, x%y
+		if m != 0 && (m < 0) != (y < 0) {
+			q, m = q-1, m+y
+		}
+		if op == "%" {
+			q = m
+		}
+		return jinja.NewInt(q), nil
+	}
+	exact := new(big.Int).Mul(big.NewInt(x), big.NewInt(y))
+	if op == "**" {
+		if x < -1 || x > 1 {
+			y = min(y, 64) // enough to be out of range
+		}
+		exact = exact.Exp(big.NewInt(x), big.NewInt(y), nil)
+	}
+	if !exact.IsInt64() {
+		return jinja.Undefined(), fmt.Errorf("%d %s %d is out of range", x, op, y)
+	}
+	return jinja.NewInt(exact.Int64()), nil
+}
+
+// num passes an operand of a subtraction, for which the library takes anything.
+func num(args []jinja.Value, _ map[string]jinja.Value) (jinja.Value, error) {
+	if len(args) != 1 || !args[0].IsNumber() {
+		return jinja.Undefined(), fmt.Errorf("no - of %s", kindOf(args[0]))
+	}
+	return args[0], nil
 }
 
 // attr is x.name.

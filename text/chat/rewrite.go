@@ -19,8 +19,9 @@ import (
 //     lacks or gets wrong, are ours (filter.go and its neighbours). x.name,
 //     x[key] and x.method(y) become filters, which bind alike; x is test becomes
 //     a call.
-//   - x * y becomes a call, as a repeated string can be any size, and the
-//     operands of + and ~ and whatever is called pass through functions too.
+//   - x * y and its kin become calls: a repeated string can be any size, and the
+//     library does not divide as Python does. The operands of +, - and ~ and
+//     whatever is called pass through functions too.
 //   - Default arguments of macros are assigned in the macro's body, and a
 //     variable that a loop's body sets is put back when the next round starts.
 //
