@@ -42,16 +42,11 @@ type Mapping struct {
 var ErrDirectory = errors.New("is a directory")
 
 // Open maps the whole file at path, read-only. An empty file gives an empty
-// mapping. Errors: those of os.Open, ErrDirectory, a path that is neither a
-// regular file nor a device of known size, and a file larger than the address
-// space.
+// mapping. Errors: those of os.Open, ErrDirectory, a path that is no regular
+// file, and a file larger than the address space.
 func Open(path string) (*Mapping, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	info, err := f.Stat()
+	// Ask before opening: opening a named pipe waits for its writer.
+	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
@@ -60,6 +55,16 @@ func Open(path string) (*Mapping, error) {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: ErrDirectory}
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("open %s: not a regular file (%s)", path, info.Mode().Type())
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err = f.Stat(); err != nil {
+		return nil, err
+	}
+	switch {
 	case info.Size() == 0:
 		return &Mapping{}, nil
 	case int64(int(info.Size())) != info.Size():
