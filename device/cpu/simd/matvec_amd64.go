@@ -46,9 +46,12 @@ var nativeMatVecs = [...]map[quant.Type]nativeMatVec{
 		quant.Q5_1:   {q5_1AVX512x1, q5_1AVX512x4},
 		quant.Q8_0:   {q8_0AVX512x1, q8_0AVX512x4},
 		quant.IQ4_NL: {iq4nlAVX512x1, iq4nlAVX512x4},
+		quant.Q2_K:   {q2kAVX512x1, q2kAVX512x4},
+		quant.Q3_K:   {q3kAVX512x1, q3kAVX512x4},
 		quant.Q4_K:   {q4kAVX512x1, q4kAVX512x4},
 		quant.Q5_K:   {q5kAVX512x1, q5kAVX512x4},
 		quant.Q6_K:   {q6kAVX512x1, q6kAVX512x4},
+		quant.IQ4_XS: {iq4xsAVX512x1, iq4xsAVX512x4},
 	},
 }
 

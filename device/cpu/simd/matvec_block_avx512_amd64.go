@@ -8,10 +8,6 @@ func q8_0AVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step i
 
 func q8_0AVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 
-func iq4nlAVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
-
-func iq4nlAVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
-
 func q4_0AVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 
 func q4_0AVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
@@ -27,3 +23,7 @@ func q5_0AVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step i
 func q5_1AVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 
 func q5_1AVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+
+func iq4nlAVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+
+func iq4nlAVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)

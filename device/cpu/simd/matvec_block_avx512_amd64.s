@@ -4,82 +4,6 @@
 
 #include "textflag.h"
 
-DATA bl5Ones<>+0(SB)/4, $0x00010001
-DATA bl5Ones<>+4(SB)/4, $0x00010001
-DATA bl5Ones<>+8(SB)/4, $0x00010001
-DATA bl5Ones<>+12(SB)/4, $0x00010001
-DATA bl5Ones<>+16(SB)/4, $0x00010001
-DATA bl5Ones<>+20(SB)/4, $0x00010001
-DATA bl5Ones<>+24(SB)/4, $0x00010001
-DATA bl5Ones<>+28(SB)/4, $0x00010001
-GLOBL bl5Ones<>(SB), RODATA|NOPTR, $32
-
-DATA bl5Nibble<>+0(SB)/4, $0x0f0f0f0f
-DATA bl5Nibble<>+4(SB)/4, $0x0f0f0f0f
-DATA bl5Nibble<>+8(SB)/4, $0x0f0f0f0f
-DATA bl5Nibble<>+12(SB)/4, $0x0f0f0f0f
-DATA bl5Nibble<>+16(SB)/4, $0x0f0f0f0f
-DATA bl5Nibble<>+20(SB)/4, $0x0f0f0f0f
-DATA bl5Nibble<>+24(SB)/4, $0x0f0f0f0f
-DATA bl5Nibble<>+28(SB)/4, $0x0f0f0f0f
-GLOBL bl5Nibble<>(SB), RODATA|NOPTR, $32
-
-DATA bl5Nibbles<>+0(SB)/4, $0x00000000
-DATA bl5Nibbles<>+4(SB)/4, $0x00000000
-DATA bl5Nibbles<>+8(SB)/4, $0x00000000
-DATA bl5Nibbles<>+12(SB)/4, $0x00000000
-DATA bl5Nibbles<>+16(SB)/4, $0x00000004
-DATA bl5Nibbles<>+20(SB)/4, $0x00000000
-DATA bl5Nibbles<>+24(SB)/4, $0x00000004
-DATA bl5Nibbles<>+28(SB)/4, $0x00000000
-GLOBL bl5Nibbles<>(SB), RODATA|NOPTR, $32
-
-DATA bl5Spread<>+0(SB)/4, $0x00000000
-DATA bl5Spread<>+4(SB)/4, $0x00000000
-DATA bl5Spread<>+8(SB)/4, $0x01010101
-DATA bl5Spread<>+12(SB)/4, $0x01010101
-DATA bl5Spread<>+16(SB)/4, $0x02020202
-DATA bl5Spread<>+20(SB)/4, $0x02020202
-DATA bl5Spread<>+24(SB)/4, $0x03030303
-DATA bl5Spread<>+28(SB)/4, $0x03030303
-GLOBL bl5Spread<>(SB), RODATA|NOPTR, $32
-
-DATA bl5Bits<>+0(SB)/4, $0x08040201
-DATA bl5Bits<>+4(SB)/4, $0x80402010
-DATA bl5Bits<>+8(SB)/4, $0x08040201
-DATA bl5Bits<>+12(SB)/4, $0x80402010
-DATA bl5Bits<>+16(SB)/4, $0x08040201
-DATA bl5Bits<>+20(SB)/4, $0x80402010
-DATA bl5Bits<>+24(SB)/4, $0x08040201
-DATA bl5Bits<>+28(SB)/4, $0x80402010
-GLOBL bl5Bits<>(SB), RODATA|NOPTR, $32
-
-DATA bl5Fifth<>+0(SB)/4, $0x10101010
-DATA bl5Fifth<>+4(SB)/4, $0x10101010
-DATA bl5Fifth<>+8(SB)/4, $0x10101010
-DATA bl5Fifth<>+12(SB)/4, $0x10101010
-DATA bl5Fifth<>+16(SB)/4, $0x10101010
-DATA bl5Fifth<>+20(SB)/4, $0x10101010
-DATA bl5Fifth<>+24(SB)/4, $0x10101010
-DATA bl5Fifth<>+28(SB)/4, $0x10101010
-GLOBL bl5Fifth<>(SB), RODATA|NOPTR, $32
-
-DATA bl5Values<>+0(SB)/4, $0xbfad9881
-DATA bl5Values<>+4(SB)/4, $0xf6eaddcf
-DATA bl5Values<>+8(SB)/4, $0x26190d01
-DATA bl5Values<>+12(SB)/4, $0x71594535
-DATA bl5Values<>+16(SB)/4, $0xbfad9881
-DATA bl5Values<>+20(SB)/4, $0xf6eaddcf
-DATA bl5Values<>+24(SB)/4, $0x26190d01
-DATA bl5Values<>+28(SB)/4, $0x71594535
-GLOBL bl5Values<>(SB), RODATA|NOPTR, $32
-
-DATA bl5Minus8<>+0(SB)/4, $0xc1000000
-GLOBL bl5Minus8<>(SB), RODATA|NOPTR, $4
-
-DATA bl5Minus16<>+0(SB)/4, $0xc1800000
-GLOBL bl5Minus16<>(SB), RODATA|NOPTR, $4
-
 // func q8_0AVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, AVX512VL, AVX512VNNI, F16C, FMA3, MMX+
 TEXT ·q8_0AVX512x1(SB), NOSPLIT, $0-48
@@ -231,911 +155,1405 @@ loop0:
 	VZEROUPPER
 	RET
 
-// func iq4nlAVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
-// Requires: AVX, AVX2, AVX512VL, AVX512VNNI, F16C, FMA3, MMX+
-TEXT ·iq4nlAVX512x1(SB), NOSPLIT, $0-48
-	MOVQ out+0(FP), AX
-	MOVQ w+8(FP), CX
-	MOVQ act+16(FP), DX
-
-row:
-	VMOVDQU bl5Values<>+0(SB), Y0
-	VPXOR   Y1, Y1, Y1
-	MOVQ    DX, BX
-	MOVQ    blocks+24(FP), SI
-	SHLQ    $0x05, SI
-	ADDQ    BX, SI
-	MOVQ    blocks+24(FP), DI
-	SHLQ    $0x02, DI
-	MOVQ    blocks+24(FP), DI
-
-loop0:
-	VMOVDQU        (BX), Y2
-	VBROADCASTSS   (SI), Y3
-	VBROADCASTI128 2(CX), Y4
-	VPSRLVQ        bl5Nibbles<>+0(SB), Y4, Y4
-	VPAND          bl5Nibble<>+0(SB), Y4, Y4
-	VPSHUFB        Y4, Y0, Y4
-	VPSIGNB        Y4, Y2, Y2
-	VPABSB         Y4, Y4
-	VPXOR          Y5, Y5, Y5
-	VPDPBUSD       Y2, Y4, Y5
-	VCVTDQ2PS      Y5, Y5
-	VPBROADCASTW   (CX), X2
-	VCVTPH2PS      X2, Y2
-	VMULPS         Y3, Y2, Y2
-	VFMADD231PS    Y2, Y5, Y1
-	PREFETCHT0     2048(CX)
-	ADDQ           $0x12, CX
-	ADDQ           $0x20, BX
-	ADDQ           $0x04, SI
-	DECQ           DI
-	JNZ            loop0
-	VSHUFPS        $0x88, Y1, Y1, Y0
-	VSHUFPS        $0xdd, Y1, Y1, Y1
-	VADDPS         Y1, Y0, Y0
-	VSHUFPS        $0x88, Y0, Y0, Y1
-	VSHUFPS        $0xdd, Y0, Y0, Y0
-	VADDPS         Y0, Y1, Y1
-	VEXTRACTF128   $0x01, Y1, X0
-	VADDPS         X0, X1, X0
-	VMOVSS         X0, (AX)
-	ADDQ           $0x04, AX
-	DECQ           rows+32(FP)
-	JNZ            row
-	VZEROUPPER
-	RET
-
-// func iq4nlAVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
-// Requires: AVX, AVX2, AVX512VL, AVX512VNNI, F16C, FMA3, MMX+
-TEXT ·iq4nlAVX512x4(SB), NOSPLIT, $0-48
-	MOVQ   out+0(FP), AX
-	MOVQ   w+8(FP), CX
-	MOVQ   act+16(FP), DX
-	MOVQ   blocks+24(FP), BX
-	IMUL3Q $0x00000012, BX, BX
-	MOVQ   step+40(FP), SI
-	IMULQ  SI, BX
-	LEAQ   (CX)(BX*1), DI
-	LEAQ   (DI)(BX*1), R8
-	LEAQ   (R8)(BX*1), R9
-	SHLQ   $0x02, SI
-	LEAQ   (SI)(SI*2), BX
-
-row:
-	VMOVDQU bl5Values<>+0(SB), Y0
-	VPXOR   Y1, Y1, Y1
-	VPXOR   Y2, Y2, Y2
-	VPXOR   Y3, Y3, Y3
-	VPXOR   Y4, Y4, Y4
-	MOVQ    DX, R10
-	MOVQ    blocks+24(FP), R11
-	SHLQ    $0x05, R11
-	ADDQ    R10, R11
-	MOVQ    blocks+24(FP), R12
-	SHLQ    $0x02, R12
-	MOVQ    blocks+24(FP), R12
-
-loop0:
-	VMOVDQU        (R10), Y5
-	VBROADCASTSS   (R11), Y6
-	VBROADCASTI128 2(CX), Y7
-	VPSRLVQ        bl5Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl5Nibble<>+0(SB), Y7, Y7
-	VPSHUFB        Y7, Y0, Y7
-	VPSIGNB        Y7, Y5, Y8
-	VPABSB         Y7, Y7
-	VPXOR          Y9, Y9, Y9
-	VPDPBUSD       Y8, Y7, Y9
-	VCVTDQ2PS      Y9, Y9
-	VPBROADCASTW   (CX), X7
-	VCVTPH2PS      X7, Y7
-	VMULPS         Y6, Y7, Y7
-	VFMADD231PS    Y7, Y9, Y1
-	PREFETCHT0     2048(CX)
-	ADDQ           $0x12, CX
-	VBROADCASTI128 2(DI), Y7
-	VPSRLVQ        bl5Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl5Nibble<>+0(SB), Y7, Y7
-	VPSHUFB        Y7, Y0, Y7
-	VPSIGNB        Y7, Y5, Y8
-	VPABSB         Y7, Y7
-	VPXOR          Y9, Y9, Y9
-	VPDPBUSD       Y8, Y7, Y9
-	VCVTDQ2PS      Y9, Y9
-	VPBROADCASTW   (DI), X7
-	VCVTPH2PS      X7, Y7
-	VMULPS         Y6, Y7, Y7
-	VFMADD231PS    Y7, Y9, Y2
-	PREFETCHT0     2048(DI)
-	ADDQ           $0x12, DI
-	VBROADCASTI128 2(R8), Y7
-	VPSRLVQ        bl5Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl5Nibble<>+0(SB), Y7, Y7
-	VPSHUFB        Y7, Y0, Y7
-	VPSIGNB        Y7, Y5, Y8
-	VPABSB         Y7, Y7
-	VPXOR          Y9, Y9, Y9
-	VPDPBUSD       Y8, Y7, Y9
-	VCVTDQ2PS      Y9, Y9
-	VPBROADCASTW   (R8), X7
-	VCVTPH2PS      X7, Y7
-	VMULPS         Y6, Y7, Y7
-	VFMADD231PS    Y7, Y9, Y3
-	PREFETCHT0     2048(R8)
-	ADDQ           $0x12, R8
-	VBROADCASTI128 2(R9), Y7
-	VPSRLVQ        bl5Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl5Nibble<>+0(SB), Y7, Y7
-	VPSHUFB        Y7, Y0, Y7
-	VPSIGNB        Y7, Y5, Y5
-	VPABSB         Y7, Y7
-	VPXOR          Y8, Y8, Y8
-	VPDPBUSD       Y5, Y7, Y8
-	VCVTDQ2PS      Y8, Y8
-	VPBROADCASTW   (R9), X5
-	VCVTPH2PS      X5, Y5
-	VMULPS         Y6, Y5, Y5
-	VFMADD231PS    Y5, Y8, Y4
-	PREFETCHT0     2048(R9)
-	ADDQ           $0x12, R9
-	ADDQ           $0x20, R10
-	ADDQ           $0x04, R11
-	DECQ           R12
-	JNZ            loop0
-	VSHUFPS        $0x88, Y2, Y1, Y0
-	VSHUFPS        $0xdd, Y2, Y1, Y1
-	VADDPS         Y1, Y0, Y0
-	VSHUFPS        $0x88, Y4, Y3, Y1
-	VSHUFPS        $0xdd, Y4, Y3, Y2
-	VADDPS         Y2, Y1, Y1
-	VSHUFPS        $0x88, Y1, Y0, Y2
-	VSHUFPS        $0xdd, Y1, Y0, Y0
-	VADDPS         Y0, Y2, Y2
-	VEXTRACTF128   $0x01, Y2, X0
-	VADDPS         X0, X2, X0
-	VMOVSS         X0, (AX)
-	VEXTRACTPS     $0x01, X0, (AX)(SI*1)
-	VEXTRACTPS     $0x02, X0, (AX)(SI*2)
-	VEXTRACTPS     $0x03, X0, (AX)(BX*1)
-	ADDQ           $0x04, AX
-	DECQ           rows+32(FP)
-	JNZ            row
-	VZEROUPPER
-	RET
+DATA bl5Minus8<>+0(SB)/4, $0xc1000000
+GLOBL bl5Minus8<>(SB), RODATA|NOPTR, $4
 
 // func q4_0AVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
-// Requires: AVX, AVX2, AVX512VL, AVX512VNNI, F16C, FMA3, MMX+
+// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, AVX512VNNI, MMX+
 TEXT ·q4_0AVX512x1(SB), NOSPLIT, $0-48
-	MOVQ out+0(FP), AX
-	MOVQ w+8(FP), CX
-	MOVQ act+16(FP), DX
+	MOVQ         out+0(FP), AX
+	MOVQ         w+8(FP), CX
+	MOVQ         act+16(FP), DX
+	VMOVDQU64    bl5Nibble64<>+0(SB), Z0
+	VMOVDQU64    bl5Nibbles64<>+0(SB), Z1
+	VBROADCASTSS bl5Minus8<>+0(SB), Z2
 
 row:
-	VPXOR Y0, Y0, Y0
-	MOVQ  DX, BX
-	MOVQ  blocks+24(FP), SI
-	SHLQ  $0x05, SI
-	ADDQ  BX, SI
-	MOVQ  blocks+24(FP), DI
-	SHLQ  $0x02, DI
-	MOVQ  blocks+24(FP), R8
+	VPXORD Z3, Z3, Z3
+	MOVQ   DX, BX
+	MOVQ   blocks+24(FP), R8
+	MOVQ   R8, SI
+	SHLQ   $0x05, SI
+	ADDQ   BX, SI
+	LEAQ   (SI)(R8*4), DI
+	MOVQ   $0x00000024, R9
+	MOVL   $0x000000f0, R10
+	KMOVW  R10, K1
+	MOVL   $0x0000ff00, R10
+	KMOVW  R10, K2
+	MOVL   $0x00000100, R10
+	KMOVW  R10, K3
+	MOVL   $0x000000ff, R10
+	KMOVW  R10, K4
 
-loop0:
-	VMOVDQU        (BX), Y1
-	VBROADCASTSS   (SI), Y2
-	VMOVSS         (SI)(DI*1), X3
-	VMULSS         bl5Minus8<>+0(SB), X3, X3
-	VBROADCASTI128 2(CX), Y4
-	VPSRLVQ        bl5Nibbles<>+0(SB), Y4, Y4
-	VPAND          bl5Nibble<>+0(SB), Y4, Y4
-	VPXOR          Y5, Y5, Y5
-	VPDPBUSD       Y1, Y4, Y5
-	VCVTDQ2PS      Y5, Y5
-	VPBROADCASTW   (CX), X1
-	VCVTPH2PS      X1, Y1
-	VFMADD231PS    Y1, Y3, Y0
-	VMULPS         Y2, Y1, Y1
-	VFMADD231PS    Y1, Y5, Y0
-	PREFETCHT0     2048(CX)
-	ADDQ           $0x12, CX
-	ADDQ           $0x20, BX
-	ADDQ           $0x04, SI
-	DECQ           R8
-	JNZ            loop0
-	VSHUFPS        $0x88, Y0, Y0, Y1
-	VSHUFPS        $0xdd, Y0, Y0, Y0
-	VADDPS         Y0, Y1, Y1
-	VSHUFPS        $0x88, Y1, Y1, Y0
-	VSHUFPS        $0xdd, Y1, Y1, Y1
-	VADDPS         Y1, Y0, Y0
-	VEXTRACTF128   $0x01, Y0, X1
-	VADDPS         X1, X0, X1
-	VMOVSS         X1, (AX)
-	ADDQ           $0x04, AX
-	DECQ           rows+32(FP)
-	JNZ            row
+pair:
+	CMPQ  R8, $0x01
+	JNE   whole
+	MOVQ  $0x00000012, R9
+	MOVL  $0x00000000, R10
+	KMOVW R10, K1
+	MOVL  $0x00000000, R10
+	KMOVW R10, K2
+	MOVL  $0x00000000, R10
+	KMOVW R10, K3
+	MOVL  $0x0000000f, R10
+	KMOVW R10, K4
+
+whole:
+	VMOVDQU64.Z     (BX), K4, Z4
+	VBROADCASTSS    (SI), Z5
+	VBROADCASTSS    4(SI), K2, Z5
+	VMOVSS          (DI), X6
+	VBROADCASTSS    4(DI), K3, Z6
+	VMULPS          Z2, Z6, Z6
+	VBROADCASTI64X2 2(CX), Z7
+	VBROADCASTI64X2 20(CX), K1, Z7
+	VPSRLVQ         Z1, Z7, Z7
+	VPANDD          Z0, Z7, Z7
+	VPXORD          Z8, Z8, Z8
+	VPDPBUSD        Z4, Z7, Z8
+	VCVTDQ2PS       Z8, Z8
+	VPBROADCASTW    (CX), Y4
+	VPBROADCASTW    18(CX), K2, Y4
+	VCVTPH2PS       Y4, Z4
+	VFMADD231PS     Z4, Z6, Z3
+	VMULPS          Z5, Z4, Z4
+	VFMADD231PS     Z4, Z8, Z3
+	PREFETCHT0      2048(CX)
+	ADDQ            R9, CX
+	ADDQ            $0x40, BX
+	ADDQ            $0x08, SI
+	ADDQ            $0x08, DI
+	SUBQ            $0x02, R8
+	JG              pair
+	VEXTRACTF64X4   $0x01, Z3, Y4
+	VADDPS          Y4, Y3, Y4
+	VSHUFPS         $0x88, Y4, Y4, Y5
+	VSHUFPS         $0xdd, Y4, Y4, Y4
+	VADDPS          Y4, Y5, Y5
+	VSHUFPS         $0x88, Y5, Y5, Y4
+	VSHUFPS         $0xdd, Y5, Y5, Y5
+	VADDPS          Y5, Y4, Y4
+	VEXTRACTF32X4   $0x01, Y4, X5
+	VADDPS          X5, X4, X5
+	VMOVSS          X5, (AX)
+	ADDQ            $0x04, AX
+	DECQ            rows+32(FP)
+	JNZ             row
 	VZEROUPPER
 	RET
 
+DATA bl5Nibble64<>+0(SB)/4, $0x0f0f0f0f
+DATA bl5Nibble64<>+4(SB)/4, $0x0f0f0f0f
+DATA bl5Nibble64<>+8(SB)/4, $0x0f0f0f0f
+DATA bl5Nibble64<>+12(SB)/4, $0x0f0f0f0f
+DATA bl5Nibble64<>+16(SB)/4, $0x0f0f0f0f
+DATA bl5Nibble64<>+20(SB)/4, $0x0f0f0f0f
+DATA bl5Nibble64<>+24(SB)/4, $0x0f0f0f0f
+DATA bl5Nibble64<>+28(SB)/4, $0x0f0f0f0f
+DATA bl5Nibble64<>+32(SB)/4, $0x0f0f0f0f
+DATA bl5Nibble64<>+36(SB)/4, $0x0f0f0f0f
+DATA bl5Nibble64<>+40(SB)/4, $0x0f0f0f0f
+DATA bl5Nibble64<>+44(SB)/4, $0x0f0f0f0f
+DATA bl5Nibble64<>+48(SB)/4, $0x0f0f0f0f
+DATA bl5Nibble64<>+52(SB)/4, $0x0f0f0f0f
+DATA bl5Nibble64<>+56(SB)/4, $0x0f0f0f0f
+DATA bl5Nibble64<>+60(SB)/4, $0x0f0f0f0f
+GLOBL bl5Nibble64<>(SB), RODATA|NOPTR, $64
+
+DATA bl5Nibbles64<>+0(SB)/4, $0x00000000
+DATA bl5Nibbles64<>+4(SB)/4, $0x00000000
+DATA bl5Nibbles64<>+8(SB)/4, $0x00000000
+DATA bl5Nibbles64<>+12(SB)/4, $0x00000000
+DATA bl5Nibbles64<>+16(SB)/4, $0x00000004
+DATA bl5Nibbles64<>+20(SB)/4, $0x00000000
+DATA bl5Nibbles64<>+24(SB)/4, $0x00000004
+DATA bl5Nibbles64<>+28(SB)/4, $0x00000000
+DATA bl5Nibbles64<>+32(SB)/4, $0x00000000
+DATA bl5Nibbles64<>+36(SB)/4, $0x00000000
+DATA bl5Nibbles64<>+40(SB)/4, $0x00000000
+DATA bl5Nibbles64<>+44(SB)/4, $0x00000000
+DATA bl5Nibbles64<>+48(SB)/4, $0x00000004
+DATA bl5Nibbles64<>+52(SB)/4, $0x00000000
+DATA bl5Nibbles64<>+56(SB)/4, $0x00000004
+DATA bl5Nibbles64<>+60(SB)/4, $0x00000000
+GLOBL bl5Nibbles64<>(SB), RODATA|NOPTR, $64
+
 // func q4_0AVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
-// Requires: AVX, AVX2, AVX512VL, AVX512VNNI, F16C, FMA3, MMX+
+// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, AVX512VNNI, MMX+
 TEXT ·q4_0AVX512x4(SB), NOSPLIT, $0-48
-	MOVQ   out+0(FP), AX
-	MOVQ   w+8(FP), CX
-	MOVQ   act+16(FP), DX
-	MOVQ   blocks+24(FP), BX
-	IMUL3Q $0x00000012, BX, BX
-	MOVQ   step+40(FP), SI
-	IMULQ  SI, BX
-	LEAQ   (CX)(BX*1), DI
-	LEAQ   (DI)(BX*1), R8
-	LEAQ   (R8)(BX*1), R9
-	SHLQ   $0x02, SI
-	LEAQ   (SI)(SI*2), BX
+	MOVQ         out+0(FP), AX
+	MOVQ         w+8(FP), CX
+	MOVQ         act+16(FP), DX
+	MOVQ         blocks+24(FP), BX
+	IMUL3Q       $0x00000012, BX, BX
+	MOVQ         step+40(FP), SI
+	IMULQ        SI, BX
+	LEAQ         (CX)(BX*1), DI
+	LEAQ         (DI)(BX*1), R8
+	LEAQ         (R8)(BX*1), R9
+	SHLQ         $0x02, SI
+	LEAQ         (SI)(SI*2), BX
+	VMOVDQU64    bl5Nibble64<>+0(SB), Z0
+	VMOVDQU64    bl5Nibbles64<>+0(SB), Z1
+	VBROADCASTSS bl5Minus8<>+0(SB), Z2
 
 row:
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
-	MOVQ  DX, R10
-	MOVQ  blocks+24(FP), R11
-	SHLQ  $0x05, R11
-	ADDQ  R10, R11
-	MOVQ  blocks+24(FP), R12
-	SHLQ  $0x02, R12
-	MOVQ  blocks+24(FP), R13
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	MOVQ   DX, R10
+	MOVQ   blocks+24(FP), R13
+	MOVQ   R13, R11
+	SHLQ   $0x05, R11
+	ADDQ   R10, R11
+	LEAQ   (R11)(R13*4), R12
+	MOVQ   $0x00000024, R14
+	MOVL   $0x000000f0, R15
+	KMOVW  R15, K1
+	MOVL   $0x0000ff00, R15
+	KMOVW  R15, K2
+	MOVL   $0x00000100, R15
+	KMOVW  R15, K3
+	MOVL   $0x000000ff, R15
+	KMOVW  R15, K4
 
-loop0:
-	VMOVDQU        (R10), Y4
-	VBROADCASTSS   (R11), Y5
-	VMOVSS         (R11)(R12*1), X6
-	VMULSS         bl5Minus8<>+0(SB), X6, X6
-	VBROADCASTI128 2(CX), Y7
-	VPSRLVQ        bl5Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl5Nibble<>+0(SB), Y7, Y7
-	VPXOR          Y8, Y8, Y8
-	VPDPBUSD       Y4, Y7, Y8
-	VCVTDQ2PS      Y8, Y8
-	VPBROADCASTW   (CX), X7
-	VCVTPH2PS      X7, Y7
-	VFMADD231PS    Y7, Y6, Y0
-	VMULPS         Y5, Y7, Y7
-	VFMADD231PS    Y7, Y8, Y0
-	PREFETCHT0     2048(CX)
-	ADDQ           $0x12, CX
-	VBROADCASTI128 2(DI), Y7
-	VPSRLVQ        bl5Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl5Nibble<>+0(SB), Y7, Y7
-	VPXOR          Y8, Y8, Y8
-	VPDPBUSD       Y4, Y7, Y8
-	VCVTDQ2PS      Y8, Y8
-	VPBROADCASTW   (DI), X7
-	VCVTPH2PS      X7, Y7
-	VFMADD231PS    Y7, Y6, Y1
-	VMULPS         Y5, Y7, Y7
-	VFMADD231PS    Y7, Y8, Y1
-	PREFETCHT0     2048(DI)
-	ADDQ           $0x12, DI
-	VBROADCASTI128 2(R8), Y7
-	VPSRLVQ        bl5Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl5Nibble<>+0(SB), Y7, Y7
-	VPXOR          Y8, Y8, Y8
-	VPDPBUSD       Y4, Y7, Y8
-	VCVTDQ2PS      Y8, Y8
-	VPBROADCASTW   (R8), X7
-	VCVTPH2PS      X7, Y7
-	VFMADD231PS    Y7, Y6, Y2
-	VMULPS         Y5, Y7, Y7
-	VFMADD231PS    Y7, Y8, Y2
-	PREFETCHT0     2048(R8)
-	ADDQ           $0x12, R8
-	VBROADCASTI128 2(R9), Y7
-	VPSRLVQ        bl5Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl5Nibble<>+0(SB), Y7, Y7
-	VPXOR          Y8, Y8, Y8
-	VPDPBUSD       Y4, Y7, Y8
-	VCVTDQ2PS      Y8, Y8
-	VPBROADCASTW   (R9), X4
-	VCVTPH2PS      X4, Y4
-	VFMADD231PS    Y4, Y6, Y3
-	VMULPS         Y5, Y4, Y4
-	VFMADD231PS    Y4, Y8, Y3
-	PREFETCHT0     2048(R9)
-	ADDQ           $0x12, R9
-	ADDQ           $0x20, R10
-	ADDQ           $0x04, R11
-	DECQ           R13
-	JNZ            loop0
-	VSHUFPS        $0x88, Y1, Y0, Y4
-	VSHUFPS        $0xdd, Y1, Y0, Y0
-	VADDPS         Y0, Y4, Y4
-	VSHUFPS        $0x88, Y3, Y2, Y0
-	VSHUFPS        $0xdd, Y3, Y2, Y1
-	VADDPS         Y1, Y0, Y0
-	VSHUFPS        $0x88, Y0, Y4, Y1
-	VSHUFPS        $0xdd, Y0, Y4, Y0
-	VADDPS         Y0, Y1, Y1
-	VEXTRACTF128   $0x01, Y1, X0
-	VADDPS         X0, X1, X0
-	VMOVSS         X0, (AX)
-	VEXTRACTPS     $0x01, X0, (AX)(SI*1)
-	VEXTRACTPS     $0x02, X0, (AX)(SI*2)
-	VEXTRACTPS     $0x03, X0, (AX)(BX*1)
-	ADDQ           $0x04, AX
-	DECQ           rows+32(FP)
-	JNZ            row
+pair:
+	CMPQ  R13, $0x01
+	JNE   whole
+	MOVQ  $0x00000012, R14
+	MOVL  $0x00000000, R15
+	KMOVW R15, K1
+	MOVL  $0x00000000, R15
+	KMOVW R15, K2
+	MOVL  $0x00000000, R15
+	KMOVW R15, K3
+	MOVL  $0x0000000f, R15
+	KMOVW R15, K4
+
+whole:
+	VMOVDQU64.Z     (R10), K4, Z7
+	VBROADCASTSS    (R11), Z8
+	VBROADCASTSS    4(R11), K2, Z8
+	VMOVSS          (R12), X9
+	VBROADCASTSS    4(R12), K3, Z9
+	VMULPS          Z2, Z9, Z9
+	VBROADCASTI64X2 2(CX), Z10
+	VBROADCASTI64X2 20(CX), K1, Z10
+	VPSRLVQ         Z1, Z10, Z10
+	VPANDD          Z0, Z10, Z10
+	VPXORD          Z11, Z11, Z11
+	VPDPBUSD        Z7, Z10, Z11
+	VCVTDQ2PS       Z11, Z11
+	VPBROADCASTW    (CX), Y10
+	VPBROADCASTW    18(CX), K2, Y10
+	VCVTPH2PS       Y10, Z10
+	VFMADD231PS     Z10, Z9, Z3
+	VMULPS          Z8, Z10, Z10
+	VFMADD231PS     Z10, Z11, Z3
+	PREFETCHT0      2048(CX)
+	ADDQ            R14, CX
+	VBROADCASTI64X2 2(DI), Z10
+	VBROADCASTI64X2 20(DI), K1, Z10
+	VPSRLVQ         Z1, Z10, Z10
+	VPANDD          Z0, Z10, Z10
+	VPXORD          Z12, Z12, Z12
+	VPDPBUSD        Z7, Z10, Z12
+	VCVTDQ2PS       Z12, Z12
+	VPBROADCASTW    (DI), Y10
+	VPBROADCASTW    18(DI), K2, Y10
+	VCVTPH2PS       Y10, Z10
+	VFMADD231PS     Z10, Z9, Z4
+	VMULPS          Z8, Z10, Z10
+	VFMADD231PS     Z10, Z12, Z4
+	PREFETCHT0      2048(DI)
+	ADDQ            R14, DI
+	VBROADCASTI64X2 2(R8), Z10
+	VBROADCASTI64X2 20(R8), K1, Z10
+	VPSRLVQ         Z1, Z10, Z10
+	VPANDD          Z0, Z10, Z10
+	VPXORD          Z13, Z13, Z13
+	VPDPBUSD        Z7, Z10, Z13
+	VCVTDQ2PS       Z13, Z13
+	VPBROADCASTW    (R8), Y10
+	VPBROADCASTW    18(R8), K2, Y10
+	VCVTPH2PS       Y10, Z10
+	VFMADD231PS     Z10, Z9, Z5
+	VMULPS          Z8, Z10, Z10
+	VFMADD231PS     Z10, Z13, Z5
+	PREFETCHT0      2048(R8)
+	ADDQ            R14, R8
+	VBROADCASTI64X2 2(R9), Z10
+	VBROADCASTI64X2 20(R9), K1, Z10
+	VPSRLVQ         Z1, Z10, Z10
+	VPANDD          Z0, Z10, Z10
+	VPXORD          Z14, Z14, Z14
+	VPDPBUSD        Z7, Z10, Z14
+	VCVTDQ2PS       Z14, Z14
+	VPBROADCASTW    (R9), Y7
+	VPBROADCASTW    18(R9), K2, Y7
+	VCVTPH2PS       Y7, Z7
+	VFMADD231PS     Z7, Z9, Z6
+	VMULPS          Z8, Z7, Z7
+	VFMADD231PS     Z7, Z14, Z6
+	PREFETCHT0      2048(R9)
+	ADDQ            R14, R9
+	ADDQ            $0x40, R10
+	ADDQ            $0x08, R11
+	ADDQ            $0x08, R12
+	SUBQ            $0x02, R13
+	JG              pair
+	VEXTRACTF64X4   $0x01, Z3, Y7
+	VADDPS          Y7, Y3, Y7
+	VEXTRACTF64X4   $0x01, Z4, Y8
+	VADDPS          Y8, Y4, Y8
+	VEXTRACTF64X4   $0x01, Z5, Y10
+	VADDPS          Y10, Y5, Y10
+	VEXTRACTF64X4   $0x01, Z6, Y15
+	VADDPS          Y15, Y6, Y15
+	VSHUFPS         $0x88, Y8, Y7, Y16
+	VSHUFPS         $0xdd, Y8, Y7, Y7
+	VADDPS          Y7, Y16, Y16
+	VSHUFPS         $0x88, Y15, Y10, Y7
+	VSHUFPS         $0xdd, Y15, Y10, Y8
+	VADDPS          Y8, Y7, Y7
+	VSHUFPS         $0x88, Y7, Y16, Y8
+	VSHUFPS         $0xdd, Y7, Y16, Y7
+	VADDPS          Y7, Y8, Y8
+	VEXTRACTF32X4   $0x01, Y8, X7
+	VADDPS          X7, X8, X7
+	VMOVSS          X7, (AX)
+	VEXTRACTPS      $0x01, X7, (AX)(SI*1)
+	VEXTRACTPS      $0x02, X7, (AX)(SI*2)
+	VEXTRACTPS      $0x03, X7, (AX)(BX*1)
+	ADDQ            $0x04, AX
+	DECQ            rows+32(FP)
+	JNZ             row
 	VZEROUPPER
 	RET
 
 // func q4_1AVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
-// Requires: AVX, AVX2, AVX512VL, AVX512VNNI, F16C, FMA3, MMX+
+// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, AVX512VNNI, MMX+
 TEXT ·q4_1AVX512x1(SB), NOSPLIT, $0-48
-	MOVQ out+0(FP), AX
-	MOVQ w+8(FP), CX
-	MOVQ act+16(FP), DX
+	MOVQ      out+0(FP), AX
+	MOVQ      w+8(FP), CX
+	MOVQ      act+16(FP), DX
+	VMOVDQU64 bl5Nibble64<>+0(SB), Z0
+	VMOVDQU64 bl5Nibbles64<>+0(SB), Z1
 
 row:
-	VPXOR Y0, Y0, Y0
-	MOVQ  DX, BX
-	MOVQ  blocks+24(FP), SI
-	SHLQ  $0x05, SI
-	ADDQ  BX, SI
-	MOVQ  blocks+24(FP), DI
-	SHLQ  $0x02, DI
-	MOVQ  blocks+24(FP), R8
+	VPXORD Z2, Z2, Z2
+	MOVQ   DX, BX
+	MOVQ   blocks+24(FP), R8
+	MOVQ   R8, SI
+	SHLQ   $0x05, SI
+	ADDQ   BX, SI
+	LEAQ   (SI)(R8*4), DI
+	MOVQ   $0x00000028, R9
+	MOVL   $0x000000f0, R10
+	KMOVW  R10, K1
+	MOVL   $0x0000ff00, R10
+	KMOVW  R10, K2
+	MOVL   $0x00000100, R10
+	KMOVW  R10, K3
+	MOVL   $0x000000ff, R10
+	KMOVW  R10, K4
 
-loop0:
-	VMOVDQU        (BX), Y1
-	VBROADCASTSS   (SI), Y2
-	VMOVSS         (SI)(DI*1), X3
-	VBROADCASTI128 4(CX), Y4
-	VPSRLVQ        bl5Nibbles<>+0(SB), Y4, Y4
-	VPAND          bl5Nibble<>+0(SB), Y4, Y4
-	VPXOR          Y5, Y5, Y5
-	VPDPBUSD       Y1, Y4, Y5
-	VCVTDQ2PS      Y5, Y5
-	VPBROADCASTW   (CX), X1
-	VCVTPH2PS      X1, Y1
-	VPBROADCASTW   2(CX), X4
-	VCVTPH2PS      X4, Y4
-	VFMADD231PS    Y4, Y3, Y0
-	VMULPS         Y2, Y1, Y1
-	VFMADD231PS    Y1, Y5, Y0
-	PREFETCHT0     2048(CX)
-	ADDQ           $0x14, CX
-	ADDQ           $0x20, BX
-	ADDQ           $0x04, SI
-	DECQ           R8
-	JNZ            loop0
-	VSHUFPS        $0x88, Y0, Y0, Y1
-	VSHUFPS        $0xdd, Y0, Y0, Y0
-	VADDPS         Y0, Y1, Y1
-	VSHUFPS        $0x88, Y1, Y1, Y0
-	VSHUFPS        $0xdd, Y1, Y1, Y1
-	VADDPS         Y1, Y0, Y0
-	VEXTRACTF128   $0x01, Y0, X1
-	VADDPS         X1, X0, X1
-	VMOVSS         X1, (AX)
-	ADDQ           $0x04, AX
-	DECQ           rows+32(FP)
-	JNZ            row
+pair:
+	CMPQ  R8, $0x01
+	JNE   whole
+	MOVQ  $0x00000014, R9
+	MOVL  $0x00000000, R10
+	KMOVW R10, K1
+	MOVL  $0x00000000, R10
+	KMOVW R10, K2
+	MOVL  $0x00000000, R10
+	KMOVW R10, K3
+	MOVL  $0x0000000f, R10
+	KMOVW R10, K4
+
+whole:
+	VMOVDQU64.Z     (BX), K4, Z3
+	VBROADCASTSS    (SI), Z4
+	VBROADCASTSS    4(SI), K2, Z4
+	VMOVSS          (DI), X5
+	VBROADCASTSS    4(DI), K3, Z5
+	VBROADCASTI64X2 4(CX), Z6
+	VBROADCASTI64X2 24(CX), K1, Z6
+	VPSRLVQ         Z1, Z6, Z6
+	VPANDD          Z0, Z6, Z6
+	VPXORD          Z7, Z7, Z7
+	VPDPBUSD        Z3, Z6, Z7
+	VCVTDQ2PS       Z7, Z7
+	VPBROADCASTW    (CX), Y3
+	VPBROADCASTW    20(CX), K2, Y3
+	VCVTPH2PS       Y3, Z3
+	VPBROADCASTW    2(CX), Y6
+	VPBROADCASTW    22(CX), K2, Y6
+	VCVTPH2PS       Y6, Z6
+	VFMADD231PS     Z6, Z5, Z2
+	VMULPS          Z4, Z3, Z3
+	VFMADD231PS     Z3, Z7, Z2
+	PREFETCHT0      2048(CX)
+	ADDQ            R9, CX
+	ADDQ            $0x40, BX
+	ADDQ            $0x08, SI
+	ADDQ            $0x08, DI
+	SUBQ            $0x02, R8
+	JG              pair
+	VEXTRACTF64X4   $0x01, Z2, Y3
+	VADDPS          Y3, Y2, Y3
+	VSHUFPS         $0x88, Y3, Y3, Y4
+	VSHUFPS         $0xdd, Y3, Y3, Y3
+	VADDPS          Y3, Y4, Y4
+	VSHUFPS         $0x88, Y4, Y4, Y3
+	VSHUFPS         $0xdd, Y4, Y4, Y4
+	VADDPS          Y4, Y3, Y3
+	VEXTRACTF32X4   $0x01, Y3, X4
+	VADDPS          X4, X3, X4
+	VMOVSS          X4, (AX)
+	ADDQ            $0x04, AX
+	DECQ            rows+32(FP)
+	JNZ             row
 	VZEROUPPER
 	RET
 
 // func q4_1AVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
-// Requires: AVX, AVX2, AVX512VL, AVX512VNNI, F16C, FMA3, MMX+
+// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, AVX512VNNI, MMX+
 TEXT ·q4_1AVX512x4(SB), NOSPLIT, $0-48
-	MOVQ   out+0(FP), AX
-	MOVQ   w+8(FP), CX
-	MOVQ   act+16(FP), DX
-	MOVQ   blocks+24(FP), BX
-	IMUL3Q $0x00000014, BX, BX
-	MOVQ   step+40(FP), SI
-	IMULQ  SI, BX
-	LEAQ   (CX)(BX*1), DI
-	LEAQ   (DI)(BX*1), R8
-	LEAQ   (R8)(BX*1), R9
-	SHLQ   $0x02, SI
-	LEAQ   (SI)(SI*2), BX
+	MOVQ      out+0(FP), AX
+	MOVQ      w+8(FP), CX
+	MOVQ      act+16(FP), DX
+	MOVQ      blocks+24(FP), BX
+	IMUL3Q    $0x00000014, BX, BX
+	MOVQ      step+40(FP), SI
+	IMULQ     SI, BX
+	LEAQ      (CX)(BX*1), DI
+	LEAQ      (DI)(BX*1), R8
+	LEAQ      (R8)(BX*1), R9
+	SHLQ      $0x02, SI
+	LEAQ      (SI)(SI*2), BX
+	VMOVDQU64 bl5Nibble64<>+0(SB), Z0
+	VMOVDQU64 bl5Nibbles64<>+0(SB), Z1
 
 row:
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
-	MOVQ  DX, R10
-	MOVQ  blocks+24(FP), R11
-	SHLQ  $0x05, R11
-	ADDQ  R10, R11
-	MOVQ  blocks+24(FP), R12
-	SHLQ  $0x02, R12
-	MOVQ  blocks+24(FP), R13
+	VPXORD Z2, Z2, Z2
+	VPXORD Z3, Z3, Z3
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	MOVQ   DX, R10
+	MOVQ   blocks+24(FP), R13
+	MOVQ   R13, R11
+	SHLQ   $0x05, R11
+	ADDQ   R10, R11
+	LEAQ   (R11)(R13*4), R12
+	MOVQ   $0x00000028, R14
+	MOVL   $0x000000f0, R15
+	KMOVW  R15, K1
+	MOVL   $0x0000ff00, R15
+	KMOVW  R15, K2
+	MOVL   $0x00000100, R15
+	KMOVW  R15, K3
+	MOVL   $0x000000ff, R15
+	KMOVW  R15, K4
 
-loop0:
-	VMOVDQU        (R10), Y4
-	VBROADCASTSS   (R11), Y5
-	VMOVSS         (R11)(R12*1), X6
-	VBROADCASTI128 4(CX), Y7
-	VPSRLVQ        bl5Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl5Nibble<>+0(SB), Y7, Y7
-	VPXOR          Y8, Y8, Y8
-	VPDPBUSD       Y4, Y7, Y8
-	VCVTDQ2PS      Y8, Y8
-	VPBROADCASTW   (CX), X7
-	VCVTPH2PS      X7, Y7
-	VPBROADCASTW   2(CX), X9
-	VCVTPH2PS      X9, Y9
-	VFMADD231PS    Y9, Y6, Y0
-	VMULPS         Y5, Y7, Y7
-	VFMADD231PS    Y7, Y8, Y0
-	PREFETCHT0     2048(CX)
-	ADDQ           $0x14, CX
-	VBROADCASTI128 4(DI), Y7
-	VPSRLVQ        bl5Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl5Nibble<>+0(SB), Y7, Y7
-	VPXOR          Y8, Y8, Y8
-	VPDPBUSD       Y4, Y7, Y8
-	VCVTDQ2PS      Y8, Y8
-	VPBROADCASTW   (DI), X7
-	VCVTPH2PS      X7, Y7
-	VPBROADCASTW   2(DI), X9
-	VCVTPH2PS      X9, Y9
-	VFMADD231PS    Y9, Y6, Y1
-	VMULPS         Y5, Y7, Y7
-	VFMADD231PS    Y7, Y8, Y1
-	PREFETCHT0     2048(DI)
-	ADDQ           $0x14, DI
-	VBROADCASTI128 4(R8), Y7
-	VPSRLVQ        bl5Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl5Nibble<>+0(SB), Y7, Y7
-	VPXOR          Y8, Y8, Y8
-	VPDPBUSD       Y4, Y7, Y8
-	VCVTDQ2PS      Y8, Y8
-	VPBROADCASTW   (R8), X7
-	VCVTPH2PS      X7, Y7
-	VPBROADCASTW   2(R8), X9
-	VCVTPH2PS      X9, Y9
-	VFMADD231PS    Y9, Y6, Y2
-	VMULPS         Y5, Y7, Y7
-	VFMADD231PS    Y7, Y8, Y2
-	PREFETCHT0     2048(R8)
-	ADDQ           $0x14, R8
-	VBROADCASTI128 4(R9), Y7
-	VPSRLVQ        bl5Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl5Nibble<>+0(SB), Y7, Y7
-	VPXOR          Y8, Y8, Y8
-	VPDPBUSD       Y4, Y7, Y8
-	VCVTDQ2PS      Y8, Y8
-	VPBROADCASTW   (R9), X4
-	VCVTPH2PS      X4, Y4
-	VPBROADCASTW   2(R9), X7
-	VCVTPH2PS      X7, Y7
-	VFMADD231PS    Y7, Y6, Y3
-	VMULPS         Y5, Y4, Y4
-	VFMADD231PS    Y4, Y8, Y3
-	PREFETCHT0     2048(R9)
-	ADDQ           $0x14, R9
-	ADDQ           $0x20, R10
-	ADDQ           $0x04, R11
-	DECQ           R13
-	JNZ            loop0
-	VSHUFPS        $0x88, Y1, Y0, Y4
-	VSHUFPS        $0xdd, Y1, Y0, Y0
-	VADDPS         Y0, Y4, Y4
-	VSHUFPS        $0x88, Y3, Y2, Y0
-	VSHUFPS        $0xdd, Y3, Y2, Y1
-	VADDPS         Y1, Y0, Y0
-	VSHUFPS        $0x88, Y0, Y4, Y1
-	VSHUFPS        $0xdd, Y0, Y4, Y0
-	VADDPS         Y0, Y1, Y1
-	VEXTRACTF128   $0x01, Y1, X0
-	VADDPS         X0, X1, X0
-	VMOVSS         X0, (AX)
-	VEXTRACTPS     $0x01, X0, (AX)(SI*1)
-	VEXTRACTPS     $0x02, X0, (AX)(SI*2)
-	VEXTRACTPS     $0x03, X0, (AX)(BX*1)
-	ADDQ           $0x04, AX
-	DECQ           rows+32(FP)
-	JNZ            row
+pair:
+	CMPQ  R13, $0x01
+	JNE   whole
+	MOVQ  $0x00000014, R14
+	MOVL  $0x00000000, R15
+	KMOVW R15, K1
+	MOVL  $0x00000000, R15
+	KMOVW R15, K2
+	MOVL  $0x00000000, R15
+	KMOVW R15, K3
+	MOVL  $0x0000000f, R15
+	KMOVW R15, K4
+
+whole:
+	VMOVDQU64.Z     (R10), K4, Z6
+	VBROADCASTSS    (R11), Z7
+	VBROADCASTSS    4(R11), K2, Z7
+	VMOVSS          (R12), X8
+	VBROADCASTSS    4(R12), K3, Z8
+	VBROADCASTI64X2 4(CX), Z9
+	VBROADCASTI64X2 24(CX), K1, Z9
+	VPSRLVQ         Z1, Z9, Z9
+	VPANDD          Z0, Z9, Z9
+	VPXORD          Z10, Z10, Z10
+	VPDPBUSD        Z6, Z9, Z10
+	VCVTDQ2PS       Z10, Z10
+	VPBROADCASTW    (CX), Y9
+	VPBROADCASTW    20(CX), K2, Y9
+	VCVTPH2PS       Y9, Z9
+	VPBROADCASTW    2(CX), Y14
+	VPBROADCASTW    22(CX), K2, Y14
+	VCVTPH2PS       Y14, Z14
+	VFMADD231PS     Z14, Z8, Z2
+	VMULPS          Z7, Z9, Z9
+	VFMADD231PS     Z9, Z10, Z2
+	PREFETCHT0      2048(CX)
+	ADDQ            R14, CX
+	VBROADCASTI64X2 4(DI), Z9
+	VBROADCASTI64X2 24(DI), K1, Z9
+	VPSRLVQ         Z1, Z9, Z9
+	VPANDD          Z0, Z9, Z9
+	VPXORD          Z11, Z11, Z11
+	VPDPBUSD        Z6, Z9, Z11
+	VCVTDQ2PS       Z11, Z11
+	VPBROADCASTW    (DI), Y9
+	VPBROADCASTW    20(DI), K2, Y9
+	VCVTPH2PS       Y9, Z9
+	VPBROADCASTW    2(DI), Y14
+	VPBROADCASTW    22(DI), K2, Y14
+	VCVTPH2PS       Y14, Z14
+	VFMADD231PS     Z14, Z8, Z3
+	VMULPS          Z7, Z9, Z9
+	VFMADD231PS     Z9, Z11, Z3
+	PREFETCHT0      2048(DI)
+	ADDQ            R14, DI
+	VBROADCASTI64X2 4(R8), Z9
+	VBROADCASTI64X2 24(R8), K1, Z9
+	VPSRLVQ         Z1, Z9, Z9
+	VPANDD          Z0, Z9, Z9
+	VPXORD          Z12, Z12, Z12
+	VPDPBUSD        Z6, Z9, Z12
+	VCVTDQ2PS       Z12, Z12
+	VPBROADCASTW    (R8), Y9
+	VPBROADCASTW    20(R8), K2, Y9
+	VCVTPH2PS       Y9, Z9
+	VPBROADCASTW    2(R8), Y14
+	VPBROADCASTW    22(R8), K2, Y14
+	VCVTPH2PS       Y14, Z14
+	VFMADD231PS     Z14, Z8, Z4
+	VMULPS          Z7, Z9, Z9
+	VFMADD231PS     Z9, Z12, Z4
+	PREFETCHT0      2048(R8)
+	ADDQ            R14, R8
+	VBROADCASTI64X2 4(R9), Z9
+	VBROADCASTI64X2 24(R9), K1, Z9
+	VPSRLVQ         Z1, Z9, Z9
+	VPANDD          Z0, Z9, Z9
+	VPXORD          Z13, Z13, Z13
+	VPDPBUSD        Z6, Z9, Z13
+	VCVTDQ2PS       Z13, Z13
+	VPBROADCASTW    (R9), Y6
+	VPBROADCASTW    20(R9), K2, Y6
+	VCVTPH2PS       Y6, Z6
+	VPBROADCASTW    2(R9), Y9
+	VPBROADCASTW    22(R9), K2, Y9
+	VCVTPH2PS       Y9, Z9
+	VFMADD231PS     Z9, Z8, Z5
+	VMULPS          Z7, Z6, Z6
+	VFMADD231PS     Z6, Z13, Z5
+	PREFETCHT0      2048(R9)
+	ADDQ            R14, R9
+	ADDQ            $0x40, R10
+	ADDQ            $0x08, R11
+	ADDQ            $0x08, R12
+	SUBQ            $0x02, R13
+	JG              pair
+	VEXTRACTF64X4   $0x01, Z2, Y6
+	VADDPS          Y6, Y2, Y6
+	VEXTRACTF64X4   $0x01, Z3, Y7
+	VADDPS          Y7, Y3, Y7
+	VEXTRACTF64X4   $0x01, Z4, Y9
+	VADDPS          Y9, Y4, Y9
+	VEXTRACTF64X4   $0x01, Z5, Y14
+	VADDPS          Y14, Y5, Y14
+	VSHUFPS         $0x88, Y7, Y6, Y15
+	VSHUFPS         $0xdd, Y7, Y6, Y6
+	VADDPS          Y6, Y15, Y15
+	VSHUFPS         $0x88, Y14, Y9, Y6
+	VSHUFPS         $0xdd, Y14, Y9, Y7
+	VADDPS          Y7, Y6, Y6
+	VSHUFPS         $0x88, Y6, Y15, Y7
+	VSHUFPS         $0xdd, Y6, Y15, Y6
+	VADDPS          Y6, Y7, Y7
+	VEXTRACTF32X4   $0x01, Y7, X6
+	VADDPS          X6, X7, X6
+	VMOVSS          X6, (AX)
+	VEXTRACTPS      $0x01, X6, (AX)(SI*1)
+	VEXTRACTPS      $0x02, X6, (AX)(SI*2)
+	VEXTRACTPS      $0x03, X6, (AX)(BX*1)
+	ADDQ            $0x04, AX
+	DECQ            rows+32(FP)
+	JNZ             row
 	VZEROUPPER
 	RET
+
+DATA bl5Minus16<>+0(SB)/4, $0xc1800000
+GLOBL bl5Minus16<>(SB), RODATA|NOPTR, $4
 
 // func q5_0AVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
-// Requires: AVX, AVX2, AVX512VL, AVX512VNNI, F16C, FMA3, MMX+
+// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, AVX512VNNI, MMX+
 TEXT ·q5_0AVX512x1(SB), NOSPLIT, $0-48
-	MOVQ out+0(FP), AX
-	MOVQ w+8(FP), CX
-	MOVQ act+16(FP), DX
+	MOVQ         out+0(FP), AX
+	MOVQ         w+8(FP), CX
+	MOVQ         act+16(FP), DX
+	VMOVDQU64    bl5Nibble64<>+0(SB), Z0
+	VMOVDQU64    bl5Nibbles64<>+0(SB), Z1
+	VMOVDQU64    bl5Spread64<>+0(SB), Z2
+	VMOVDQU64    bl5Bits64<>+0(SB), Z3
+	VMOVDQU64    bl5Sixteen<>+0(SB), Z4
+	VBROADCASTSS bl5Minus16<>+0(SB), Z5
 
 row:
-	VPXOR Y0, Y0, Y0
-	MOVQ  DX, BX
-	MOVQ  blocks+24(FP), SI
-	SHLQ  $0x05, SI
-	ADDQ  BX, SI
-	MOVQ  blocks+24(FP), DI
-	SHLQ  $0x02, DI
-	MOVQ  blocks+24(FP), R8
+	VPXORD Z6, Z6, Z6
+	MOVQ   DX, BX
+	MOVQ   blocks+24(FP), R8
+	MOVQ   R8, SI
+	SHLQ   $0x05, SI
+	ADDQ   BX, SI
+	LEAQ   (SI)(R8*4), DI
+	MOVQ   $0x0000002c, R9
+	MOVL   $0x000000f0, R10
+	KMOVW  R10, K1
+	MOVL   $0x0000ff00, R10
+	KMOVW  R10, K2
+	MOVL   $0x00000100, R10
+	KMOVW  R10, K3
+	MOVL   $0x000000ff, R10
+	KMOVW  R10, K4
 
-loop0:
-	VMOVDQU        (BX), Y1
-	VBROADCASTSS   (SI), Y2
-	VMOVSS         (SI)(DI*1), X3
-	VMULSS         bl5Minus16<>+0(SB), X3, X3
-	VBROADCASTI128 6(CX), Y4
-	VPSRLVQ        bl5Nibbles<>+0(SB), Y4, Y4
-	VPAND          bl5Nibble<>+0(SB), Y4, Y4
-	VPBROADCASTD   2(CX), Y5
-	VPSHUFB        bl5Spread<>+0(SB), Y5, Y5
-	VPAND          bl5Bits<>+0(SB), Y5, Y5
-	VPCMPEQB       bl5Bits<>+0(SB), Y5, Y5
-	VPAND          bl5Fifth<>+0(SB), Y5, Y5
-	VPOR           Y5, Y4, Y4
-	VPXOR          Y5, Y5, Y5
-	VPDPBUSD       Y1, Y4, Y5
-	VCVTDQ2PS      Y5, Y5
-	VPBROADCASTW   (CX), X1
-	VCVTPH2PS      X1, Y1
-	VFMADD231PS    Y1, Y3, Y0
-	VMULPS         Y2, Y1, Y1
-	VFMADD231PS    Y1, Y5, Y0
-	PREFETCHT0     2048(CX)
-	ADDQ           $0x16, CX
-	ADDQ           $0x20, BX
-	ADDQ           $0x04, SI
-	DECQ           R8
-	JNZ            loop0
-	VSHUFPS        $0x88, Y0, Y0, Y1
-	VSHUFPS        $0xdd, Y0, Y0, Y0
-	VADDPS         Y0, Y1, Y1
-	VSHUFPS        $0x88, Y1, Y1, Y0
-	VSHUFPS        $0xdd, Y1, Y1, Y1
-	VADDPS         Y1, Y0, Y0
-	VEXTRACTF128   $0x01, Y0, X1
-	VADDPS         X1, X0, X1
-	VMOVSS         X1, (AX)
-	ADDQ           $0x04, AX
-	DECQ           rows+32(FP)
-	JNZ            row
+pair:
+	CMPQ  R8, $0x01
+	JNE   whole
+	MOVQ  $0x00000016, R9
+	MOVL  $0x00000000, R10
+	KMOVW R10, K1
+	MOVL  $0x00000000, R10
+	KMOVW R10, K2
+	MOVL  $0x00000000, R10
+	KMOVW R10, K3
+	MOVL  $0x0000000f, R10
+	KMOVW R10, K4
+
+whole:
+	VMOVDQU64.Z     (BX), K4, Z7
+	VBROADCASTSS    (SI), Z8
+	VBROADCASTSS    4(SI), K2, Z8
+	VMOVSS          (DI), X9
+	VBROADCASTSS    4(DI), K3, Z9
+	VMULPS          Z5, Z9, Z9
+	VBROADCASTI64X2 6(CX), Z10
+	VBROADCASTI64X2 28(CX), K1, Z10
+	VPSRLVQ         Z1, Z10, Z10
+	VPANDD          Z0, Z10, Z10
+	VPBROADCASTD    2(CX), Z12
+	VPBROADCASTD    24(CX), K2, Z12
+	VPSHUFB         Z2, Z12, Z12
+	VPTESTMB        Z3, Z12, K5
+	VPADDB          Z4, Z10, K5, Z10
+	VPXORD          Z11, Z11, Z11
+	VPDPBUSD        Z7, Z10, Z11
+	VCVTDQ2PS       Z11, Z11
+	VPBROADCASTW    (CX), Y7
+	VPBROADCASTW    22(CX), K2, Y7
+	VCVTPH2PS       Y7, Z7
+	VFMADD231PS     Z7, Z9, Z6
+	VMULPS          Z8, Z7, Z7
+	VFMADD231PS     Z7, Z11, Z6
+	PREFETCHT0      2048(CX)
+	ADDQ            R9, CX
+	ADDQ            $0x40, BX
+	ADDQ            $0x08, SI
+	ADDQ            $0x08, DI
+	SUBQ            $0x02, R8
+	JG              pair
+	VEXTRACTF64X4   $0x01, Z6, Y7
+	VADDPS          Y7, Y6, Y7
+	VSHUFPS         $0x88, Y7, Y7, Y8
+	VSHUFPS         $0xdd, Y7, Y7, Y7
+	VADDPS          Y7, Y8, Y8
+	VSHUFPS         $0x88, Y8, Y8, Y7
+	VSHUFPS         $0xdd, Y8, Y8, Y8
+	VADDPS          Y8, Y7, Y7
+	VEXTRACTF32X4   $0x01, Y7, X8
+	VADDPS          X8, X7, X8
+	VMOVSS          X8, (AX)
+	ADDQ            $0x04, AX
+	DECQ            rows+32(FP)
+	JNZ             row
 	VZEROUPPER
 	RET
 
+DATA bl5Spread64<>+0(SB)/4, $0x00000000
+DATA bl5Spread64<>+4(SB)/4, $0x00000000
+DATA bl5Spread64<>+8(SB)/4, $0x01010101
+DATA bl5Spread64<>+12(SB)/4, $0x01010101
+DATA bl5Spread64<>+16(SB)/4, $0x02020202
+DATA bl5Spread64<>+20(SB)/4, $0x02020202
+DATA bl5Spread64<>+24(SB)/4, $0x03030303
+DATA bl5Spread64<>+28(SB)/4, $0x03030303
+DATA bl5Spread64<>+32(SB)/4, $0x00000000
+DATA bl5Spread64<>+36(SB)/4, $0x00000000
+DATA bl5Spread64<>+40(SB)/4, $0x01010101
+DATA bl5Spread64<>+44(SB)/4, $0x01010101
+DATA bl5Spread64<>+48(SB)/4, $0x02020202
+DATA bl5Spread64<>+52(SB)/4, $0x02020202
+DATA bl5Spread64<>+56(SB)/4, $0x03030303
+DATA bl5Spread64<>+60(SB)/4, $0x03030303
+GLOBL bl5Spread64<>(SB), RODATA|NOPTR, $64
+
+DATA bl5Bits64<>+0(SB)/4, $0x08040201
+DATA bl5Bits64<>+4(SB)/4, $0x80402010
+DATA bl5Bits64<>+8(SB)/4, $0x08040201
+DATA bl5Bits64<>+12(SB)/4, $0x80402010
+DATA bl5Bits64<>+16(SB)/4, $0x08040201
+DATA bl5Bits64<>+20(SB)/4, $0x80402010
+DATA bl5Bits64<>+24(SB)/4, $0x08040201
+DATA bl5Bits64<>+28(SB)/4, $0x80402010
+DATA bl5Bits64<>+32(SB)/4, $0x08040201
+DATA bl5Bits64<>+36(SB)/4, $0x80402010
+DATA bl5Bits64<>+40(SB)/4, $0x08040201
+DATA bl5Bits64<>+44(SB)/4, $0x80402010
+DATA bl5Bits64<>+48(SB)/4, $0x08040201
+DATA bl5Bits64<>+52(SB)/4, $0x80402010
+DATA bl5Bits64<>+56(SB)/4, $0x08040201
+DATA bl5Bits64<>+60(SB)/4, $0x80402010
+GLOBL bl5Bits64<>(SB), RODATA|NOPTR, $64
+
+DATA bl5Sixteen<>+0(SB)/4, $0x10101010
+DATA bl5Sixteen<>+4(SB)/4, $0x10101010
+DATA bl5Sixteen<>+8(SB)/4, $0x10101010
+DATA bl5Sixteen<>+12(SB)/4, $0x10101010
+DATA bl5Sixteen<>+16(SB)/4, $0x10101010
+DATA bl5Sixteen<>+20(SB)/4, $0x10101010
+DATA bl5Sixteen<>+24(SB)/4, $0x10101010
+DATA bl5Sixteen<>+28(SB)/4, $0x10101010
+DATA bl5Sixteen<>+32(SB)/4, $0x10101010
+DATA bl5Sixteen<>+36(SB)/4, $0x10101010
+DATA bl5Sixteen<>+40(SB)/4, $0x10101010
+DATA bl5Sixteen<>+44(SB)/4, $0x10101010
+DATA bl5Sixteen<>+48(SB)/4, $0x10101010
+DATA bl5Sixteen<>+52(SB)/4, $0x10101010
+DATA bl5Sixteen<>+56(SB)/4, $0x10101010
+DATA bl5Sixteen<>+60(SB)/4, $0x10101010
+GLOBL bl5Sixteen<>(SB), RODATA|NOPTR, $64
+
 // func q5_0AVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
-// Requires: AVX, AVX2, AVX512VL, AVX512VNNI, F16C, FMA3, MMX+
+// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, AVX512VNNI, MMX+
 TEXT ·q5_0AVX512x4(SB), NOSPLIT, $0-48
-	MOVQ   out+0(FP), AX
-	MOVQ   w+8(FP), CX
-	MOVQ   act+16(FP), DX
-	MOVQ   blocks+24(FP), BX
-	IMUL3Q $0x00000016, BX, BX
-	MOVQ   step+40(FP), SI
-	IMULQ  SI, BX
-	LEAQ   (CX)(BX*1), DI
-	LEAQ   (DI)(BX*1), R8
-	LEAQ   (R8)(BX*1), R9
-	SHLQ   $0x02, SI
-	LEAQ   (SI)(SI*2), BX
+	MOVQ         out+0(FP), AX
+	MOVQ         w+8(FP), CX
+	MOVQ         act+16(FP), DX
+	MOVQ         blocks+24(FP), BX
+	IMUL3Q       $0x00000016, BX, BX
+	MOVQ         step+40(FP), SI
+	IMULQ        SI, BX
+	LEAQ         (CX)(BX*1), DI
+	LEAQ         (DI)(BX*1), R8
+	LEAQ         (R8)(BX*1), R9
+	SHLQ         $0x02, SI
+	LEAQ         (SI)(SI*2), BX
+	VMOVDQU64    bl5Nibble64<>+0(SB), Z0
+	VMOVDQU64    bl5Nibbles64<>+0(SB), Z1
+	VMOVDQU64    bl5Spread64<>+0(SB), Z2
+	VMOVDQU64    bl5Bits64<>+0(SB), Z3
+	VMOVDQU64    bl5Sixteen<>+0(SB), Z4
+	VBROADCASTSS bl5Minus16<>+0(SB), Z5
 
 row:
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
-	MOVQ  DX, R10
-	MOVQ  blocks+24(FP), R11
-	SHLQ  $0x05, R11
-	ADDQ  R10, R11
-	MOVQ  blocks+24(FP), R12
-	SHLQ  $0x02, R12
-	MOVQ  blocks+24(FP), R13
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	VPXORD Z9, Z9, Z9
+	MOVQ   DX, R10
+	MOVQ   blocks+24(FP), R13
+	MOVQ   R13, R11
+	SHLQ   $0x05, R11
+	ADDQ   R10, R11
+	LEAQ   (R11)(R13*4), R12
+	MOVQ   $0x0000002c, R14
+	MOVL   $0x000000f0, R15
+	KMOVW  R15, K1
+	MOVL   $0x0000ff00, R15
+	KMOVW  R15, K2
+	MOVL   $0x00000100, R15
+	KMOVW  R15, K3
+	MOVL   $0x000000ff, R15
+	KMOVW  R15, K4
 
-loop0:
-	VMOVDQU        (R10), Y4
-	VBROADCASTSS   (R11), Y5
-	VMOVSS         (R11)(R12*1), X6
-	VMULSS         bl5Minus16<>+0(SB), X6, X6
-	VBROADCASTI128 6(CX), Y7
-	VPSRLVQ        bl5Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl5Nibble<>+0(SB), Y7, Y7
-	VPBROADCASTD   2(CX), Y8
-	VPSHUFB        bl5Spread<>+0(SB), Y8, Y8
-	VPAND          bl5Bits<>+0(SB), Y8, Y8
-	VPCMPEQB       bl5Bits<>+0(SB), Y8, Y8
-	VPAND          bl5Fifth<>+0(SB), Y8, Y8
-	VPOR           Y8, Y7, Y7
-	VPXOR          Y8, Y8, Y8
-	VPDPBUSD       Y4, Y7, Y8
-	VCVTDQ2PS      Y8, Y8
-	VPBROADCASTW   (CX), X7
-	VCVTPH2PS      X7, Y7
-	VFMADD231PS    Y7, Y6, Y0
-	VMULPS         Y5, Y7, Y7
-	VFMADD231PS    Y7, Y8, Y0
-	PREFETCHT0     2048(CX)
-	ADDQ           $0x16, CX
-	VBROADCASTI128 6(DI), Y7
-	VPSRLVQ        bl5Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl5Nibble<>+0(SB), Y7, Y7
-	VPBROADCASTD   2(DI), Y8
-	VPSHUFB        bl5Spread<>+0(SB), Y8, Y8
-	VPAND          bl5Bits<>+0(SB), Y8, Y8
-	VPCMPEQB       bl5Bits<>+0(SB), Y8, Y8
-	VPAND          bl5Fifth<>+0(SB), Y8, Y8
-	VPOR           Y8, Y7, Y7
-	VPXOR          Y8, Y8, Y8
-	VPDPBUSD       Y4, Y7, Y8
-	VCVTDQ2PS      Y8, Y8
-	VPBROADCASTW   (DI), X7
-	VCVTPH2PS      X7, Y7
-	VFMADD231PS    Y7, Y6, Y1
-	VMULPS         Y5, Y7, Y7
-	VFMADD231PS    Y7, Y8, Y1
-	PREFETCHT0     2048(DI)
-	ADDQ           $0x16, DI
-	VBROADCASTI128 6(R8), Y7
-	VPSRLVQ        bl5Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl5Nibble<>+0(SB), Y7, Y7
-	VPBROADCASTD   2(R8), Y8
-	VPSHUFB        bl5Spread<>+0(SB), Y8, Y8
-	VPAND          bl5Bits<>+0(SB), Y8, Y8
-	VPCMPEQB       bl5Bits<>+0(SB), Y8, Y8
-	VPAND          bl5Fifth<>+0(SB), Y8, Y8
-	VPOR           Y8, Y7, Y7
-	VPXOR          Y8, Y8, Y8
-	VPDPBUSD       Y4, Y7, Y8
-	VCVTDQ2PS      Y8, Y8
-	VPBROADCASTW   (R8), X7
-	VCVTPH2PS      X7, Y7
-	VFMADD231PS    Y7, Y6, Y2
-	VMULPS         Y5, Y7, Y7
-	VFMADD231PS    Y7, Y8, Y2
-	PREFETCHT0     2048(R8)
-	ADDQ           $0x16, R8
-	VBROADCASTI128 6(R9), Y7
-	VPSRLVQ        bl5Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl5Nibble<>+0(SB), Y7, Y7
-	VPBROADCASTD   2(R9), Y8
-	VPSHUFB        bl5Spread<>+0(SB), Y8, Y8
-	VPAND          bl5Bits<>+0(SB), Y8, Y8
-	VPCMPEQB       bl5Bits<>+0(SB), Y8, Y8
-	VPAND          bl5Fifth<>+0(SB), Y8, Y8
-	VPOR           Y8, Y7, Y7
-	VPXOR          Y8, Y8, Y8
-	VPDPBUSD       Y4, Y7, Y8
-	VCVTDQ2PS      Y8, Y8
-	VPBROADCASTW   (R9), X4
-	VCVTPH2PS      X4, Y4
-	VFMADD231PS    Y4, Y6, Y3
-	VMULPS         Y5, Y4, Y4
-	VFMADD231PS    Y4, Y8, Y3
-	PREFETCHT0     2048(R9)
-	ADDQ           $0x16, R9
-	ADDQ           $0x20, R10
-	ADDQ           $0x04, R11
-	DECQ           R13
-	JNZ            loop0
-	VSHUFPS        $0x88, Y1, Y0, Y4
-	VSHUFPS        $0xdd, Y1, Y0, Y0
-	VADDPS         Y0, Y4, Y4
-	VSHUFPS        $0x88, Y3, Y2, Y0
-	VSHUFPS        $0xdd, Y3, Y2, Y1
-	VADDPS         Y1, Y0, Y0
-	VSHUFPS        $0x88, Y0, Y4, Y1
-	VSHUFPS        $0xdd, Y0, Y4, Y0
-	VADDPS         Y0, Y1, Y1
-	VEXTRACTF128   $0x01, Y1, X0
-	VADDPS         X0, X1, X0
-	VMOVSS         X0, (AX)
-	VEXTRACTPS     $0x01, X0, (AX)(SI*1)
-	VEXTRACTPS     $0x02, X0, (AX)(SI*2)
-	VEXTRACTPS     $0x03, X0, (AX)(BX*1)
-	ADDQ           $0x04, AX
-	DECQ           rows+32(FP)
-	JNZ            row
+pair:
+	CMPQ  R13, $0x01
+	JNE   whole
+	MOVQ  $0x00000016, R14
+	MOVL  $0x00000000, R15
+	KMOVW R15, K1
+	MOVL  $0x00000000, R15
+	KMOVW R15, K2
+	MOVL  $0x00000000, R15
+	KMOVW R15, K3
+	MOVL  $0x0000000f, R15
+	KMOVW R15, K4
+
+whole:
+	VMOVDQU64.Z     (R10), K4, Z10
+	VBROADCASTSS    (R11), Z11
+	VBROADCASTSS    4(R11), K2, Z11
+	VMOVSS          (R12), X12
+	VBROADCASTSS    4(R12), K3, Z12
+	VMULPS          Z5, Z12, Z12
+	VBROADCASTI64X2 6(CX), Z13
+	VBROADCASTI64X2 28(CX), K1, Z13
+	VPSRLVQ         Z1, Z13, Z13
+	VPANDD          Z0, Z13, Z13
+	VPBROADCASTD    2(CX), Z15
+	VPBROADCASTD    24(CX), K2, Z15
+	VPSHUFB         Z2, Z15, Z15
+	VPTESTMB        Z3, Z15, K5
+	VPADDB          Z4, Z13, K5, Z13
+	VPXORD          Z14, Z14, Z14
+	VPDPBUSD        Z10, Z13, Z14
+	VCVTDQ2PS       Z14, Z14
+	VPBROADCASTW    (CX), Y13
+	VPBROADCASTW    22(CX), K2, Y13
+	VCVTPH2PS       Y13, Z13
+	VFMADD231PS     Z13, Z12, Z6
+	VMULPS          Z11, Z13, Z13
+	VFMADD231PS     Z13, Z14, Z6
+	PREFETCHT0      2048(CX)
+	ADDQ            R14, CX
+	VBROADCASTI64X2 6(DI), Z13
+	VBROADCASTI64X2 28(DI), K1, Z13
+	VPSRLVQ         Z1, Z13, Z13
+	VPANDD          Z0, Z13, Z13
+	VPBROADCASTD    2(DI), Z15
+	VPBROADCASTD    24(DI), K2, Z15
+	VPSHUFB         Z2, Z15, Z15
+	VPTESTMB        Z3, Z15, K5
+	VPADDB          Z4, Z13, K5, Z13
+	VPXORD          Z16, Z16, Z16
+	VPDPBUSD        Z10, Z13, Z16
+	VCVTDQ2PS       Z16, Z16
+	VPBROADCASTW    (DI), Y13
+	VPBROADCASTW    22(DI), K2, Y13
+	VCVTPH2PS       Y13, Z13
+	VFMADD231PS     Z13, Z12, Z7
+	VMULPS          Z11, Z13, Z13
+	VFMADD231PS     Z13, Z16, Z7
+	PREFETCHT0      2048(DI)
+	ADDQ            R14, DI
+	VBROADCASTI64X2 6(R8), Z13
+	VBROADCASTI64X2 28(R8), K1, Z13
+	VPSRLVQ         Z1, Z13, Z13
+	VPANDD          Z0, Z13, Z13
+	VPBROADCASTD    2(R8), Z15
+	VPBROADCASTD    24(R8), K2, Z15
+	VPSHUFB         Z2, Z15, Z15
+	VPTESTMB        Z3, Z15, K5
+	VPADDB          Z4, Z13, K5, Z13
+	VPXORD          Z17, Z17, Z17
+	VPDPBUSD        Z10, Z13, Z17
+	VCVTDQ2PS       Z17, Z17
+	VPBROADCASTW    (R8), Y13
+	VPBROADCASTW    22(R8), K2, Y13
+	VCVTPH2PS       Y13, Z13
+	VFMADD231PS     Z13, Z12, Z8
+	VMULPS          Z11, Z13, Z13
+	VFMADD231PS     Z13, Z17, Z8
+	PREFETCHT0      2048(R8)
+	ADDQ            R14, R8
+	VBROADCASTI64X2 6(R9), Z13
+	VBROADCASTI64X2 28(R9), K1, Z13
+	VPSRLVQ         Z1, Z13, Z13
+	VPANDD          Z0, Z13, Z13
+	VPBROADCASTD    2(R9), Z15
+	VPBROADCASTD    24(R9), K2, Z15
+	VPSHUFB         Z2, Z15, Z15
+	VPTESTMB        Z3, Z15, K5
+	VPADDB          Z4, Z13, K5, Z13
+	VPXORD          Z18, Z18, Z18
+	VPDPBUSD        Z10, Z13, Z18
+	VCVTDQ2PS       Z18, Z18
+	VPBROADCASTW    (R9), Y10
+	VPBROADCASTW    22(R9), K2, Y10
+	VCVTPH2PS       Y10, Z10
+	VFMADD231PS     Z10, Z12, Z9
+	VMULPS          Z11, Z10, Z10
+	VFMADD231PS     Z10, Z18, Z9
+	PREFETCHT0      2048(R9)
+	ADDQ            R14, R9
+	ADDQ            $0x40, R10
+	ADDQ            $0x08, R11
+	ADDQ            $0x08, R12
+	SUBQ            $0x02, R13
+	JG              pair
+	VEXTRACTF64X4   $0x01, Z6, Y10
+	VADDPS          Y10, Y6, Y10
+	VEXTRACTF64X4   $0x01, Z7, Y11
+	VADDPS          Y11, Y7, Y11
+	VEXTRACTF64X4   $0x01, Z8, Y13
+	VADDPS          Y13, Y8, Y13
+	VEXTRACTF64X4   $0x01, Z9, Y15
+	VADDPS          Y15, Y9, Y15
+	VSHUFPS         $0x88, Y11, Y10, Y19
+	VSHUFPS         $0xdd, Y11, Y10, Y10
+	VADDPS          Y10, Y19, Y19
+	VSHUFPS         $0x88, Y15, Y13, Y10
+	VSHUFPS         $0xdd, Y15, Y13, Y11
+	VADDPS          Y11, Y10, Y10
+	VSHUFPS         $0x88, Y10, Y19, Y11
+	VSHUFPS         $0xdd, Y10, Y19, Y10
+	VADDPS          Y10, Y11, Y11
+	VEXTRACTF32X4   $0x01, Y11, X10
+	VADDPS          X10, X11, X10
+	VMOVSS          X10, (AX)
+	VEXTRACTPS      $0x01, X10, (AX)(SI*1)
+	VEXTRACTPS      $0x02, X10, (AX)(SI*2)
+	VEXTRACTPS      $0x03, X10, (AX)(BX*1)
+	ADDQ            $0x04, AX
+	DECQ            rows+32(FP)
+	JNZ             row
 	VZEROUPPER
 	RET
 
 // func q5_1AVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
-// Requires: AVX, AVX2, AVX512VL, AVX512VNNI, F16C, FMA3, MMX+
+// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, AVX512VNNI, MMX+
 TEXT ·q5_1AVX512x1(SB), NOSPLIT, $0-48
-	MOVQ out+0(FP), AX
-	MOVQ w+8(FP), CX
-	MOVQ act+16(FP), DX
+	MOVQ      out+0(FP), AX
+	MOVQ      w+8(FP), CX
+	MOVQ      act+16(FP), DX
+	VMOVDQU64 bl5Nibble64<>+0(SB), Z0
+	VMOVDQU64 bl5Nibbles64<>+0(SB), Z1
+	VMOVDQU64 bl5Spread64<>+0(SB), Z2
+	VMOVDQU64 bl5Bits64<>+0(SB), Z3
+	VMOVDQU64 bl5Sixteen<>+0(SB), Z4
 
 row:
-	VPXOR Y0, Y0, Y0
-	MOVQ  DX, BX
-	MOVQ  blocks+24(FP), SI
-	SHLQ  $0x05, SI
-	ADDQ  BX, SI
-	MOVQ  blocks+24(FP), DI
-	SHLQ  $0x02, DI
-	MOVQ  blocks+24(FP), R8
+	VPXORD Z5, Z5, Z5
+	MOVQ   DX, BX
+	MOVQ   blocks+24(FP), R8
+	MOVQ   R8, SI
+	SHLQ   $0x05, SI
+	ADDQ   BX, SI
+	LEAQ   (SI)(R8*4), DI
+	MOVQ   $0x00000030, R9
+	MOVL   $0x000000f0, R10
+	KMOVW  R10, K1
+	MOVL   $0x0000ff00, R10
+	KMOVW  R10, K2
+	MOVL   $0x00000100, R10
+	KMOVW  R10, K3
+	MOVL   $0x000000ff, R10
+	KMOVW  R10, K4
 
-loop0:
-	VMOVDQU        (BX), Y1
-	VBROADCASTSS   (SI), Y2
-	VMOVSS         (SI)(DI*1), X3
-	VBROADCASTI128 8(CX), Y4
-	VPSRLVQ        bl5Nibbles<>+0(SB), Y4, Y4
-	VPAND          bl5Nibble<>+0(SB), Y4, Y4
-	VPBROADCASTD   4(CX), Y5
-	VPSHUFB        bl5Spread<>+0(SB), Y5, Y5
-	VPAND          bl5Bits<>+0(SB), Y5, Y5
-	VPCMPEQB       bl5Bits<>+0(SB), Y5, Y5
-	VPAND          bl5Fifth<>+0(SB), Y5, Y5
-	VPOR           Y5, Y4, Y4
-	VPXOR          Y5, Y5, Y5
-	VPDPBUSD       Y1, Y4, Y5
-	VCVTDQ2PS      Y5, Y5
-	VPBROADCASTW   (CX), X1
-	VCVTPH2PS      X1, Y1
-	VPBROADCASTW   2(CX), X4
-	VCVTPH2PS      X4, Y4
-	VFMADD231PS    Y4, Y3, Y0
-	VMULPS         Y2, Y1, Y1
-	VFMADD231PS    Y1, Y5, Y0
-	PREFETCHT0     2048(CX)
-	ADDQ           $0x18, CX
-	ADDQ           $0x20, BX
-	ADDQ           $0x04, SI
-	DECQ           R8
-	JNZ            loop0
-	VSHUFPS        $0x88, Y0, Y0, Y1
-	VSHUFPS        $0xdd, Y0, Y0, Y0
-	VADDPS         Y0, Y1, Y1
-	VSHUFPS        $0x88, Y1, Y1, Y0
-	VSHUFPS        $0xdd, Y1, Y1, Y1
-	VADDPS         Y1, Y0, Y0
-	VEXTRACTF128   $0x01, Y0, X1
-	VADDPS         X1, X0, X1
-	VMOVSS         X1, (AX)
-	ADDQ           $0x04, AX
-	DECQ           rows+32(FP)
-	JNZ            row
+pair:
+	CMPQ  R8, $0x01
+	JNE   whole
+	MOVQ  $0x00000018, R9
+	MOVL  $0x00000000, R10
+	KMOVW R10, K1
+	MOVL  $0x00000000, R10
+	KMOVW R10, K2
+	MOVL  $0x00000000, R10
+	KMOVW R10, K3
+	MOVL  $0x0000000f, R10
+	KMOVW R10, K4
+
+whole:
+	VMOVDQU64.Z     (BX), K4, Z6
+	VBROADCASTSS    (SI), Z7
+	VBROADCASTSS    4(SI), K2, Z7
+	VMOVSS          (DI), X8
+	VBROADCASTSS    4(DI), K3, Z8
+	VBROADCASTI64X2 8(CX), Z9
+	VBROADCASTI64X2 32(CX), K1, Z9
+	VPSRLVQ         Z1, Z9, Z9
+	VPANDD          Z0, Z9, Z9
+	VPBROADCASTD    4(CX), Z11
+	VPBROADCASTD    28(CX), K2, Z11
+	VPSHUFB         Z2, Z11, Z11
+	VPTESTMB        Z3, Z11, K5
+	VPADDB          Z4, Z9, K5, Z9
+	VPXORD          Z10, Z10, Z10
+	VPDPBUSD        Z6, Z9, Z10
+	VCVTDQ2PS       Z10, Z10
+	VPBROADCASTW    (CX), Y6
+	VPBROADCASTW    24(CX), K2, Y6
+	VCVTPH2PS       Y6, Z6
+	VPBROADCASTW    2(CX), Y9
+	VPBROADCASTW    26(CX), K2, Y9
+	VCVTPH2PS       Y9, Z9
+	VFMADD231PS     Z9, Z8, Z5
+	VMULPS          Z7, Z6, Z6
+	VFMADD231PS     Z6, Z10, Z5
+	PREFETCHT0      2048(CX)
+	ADDQ            R9, CX
+	ADDQ            $0x40, BX
+	ADDQ            $0x08, SI
+	ADDQ            $0x08, DI
+	SUBQ            $0x02, R8
+	JG              pair
+	VEXTRACTF64X4   $0x01, Z5, Y6
+	VADDPS          Y6, Y5, Y6
+	VSHUFPS         $0x88, Y6, Y6, Y7
+	VSHUFPS         $0xdd, Y6, Y6, Y6
+	VADDPS          Y6, Y7, Y7
+	VSHUFPS         $0x88, Y7, Y7, Y6
+	VSHUFPS         $0xdd, Y7, Y7, Y7
+	VADDPS          Y7, Y6, Y6
+	VEXTRACTF32X4   $0x01, Y6, X7
+	VADDPS          X7, X6, X7
+	VMOVSS          X7, (AX)
+	ADDQ            $0x04, AX
+	DECQ            rows+32(FP)
+	JNZ             row
 	VZEROUPPER
 	RET
 
 // func q5_1AVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
-// Requires: AVX, AVX2, AVX512VL, AVX512VNNI, F16C, FMA3, MMX+
+// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, AVX512VNNI, MMX+
 TEXT ·q5_1AVX512x4(SB), NOSPLIT, $0-48
-	MOVQ   out+0(FP), AX
-	MOVQ   w+8(FP), CX
-	MOVQ   act+16(FP), DX
-	MOVQ   blocks+24(FP), BX
-	IMUL3Q $0x00000018, BX, BX
-	MOVQ   step+40(FP), SI
-	IMULQ  SI, BX
-	LEAQ   (CX)(BX*1), DI
-	LEAQ   (DI)(BX*1), R8
-	LEAQ   (R8)(BX*1), R9
-	SHLQ   $0x02, SI
-	LEAQ   (SI)(SI*2), BX
+	MOVQ      out+0(FP), AX
+	MOVQ      w+8(FP), CX
+	MOVQ      act+16(FP), DX
+	MOVQ      blocks+24(FP), BX
+	IMUL3Q    $0x00000018, BX, BX
+	MOVQ      step+40(FP), SI
+	IMULQ     SI, BX
+	LEAQ      (CX)(BX*1), DI
+	LEAQ      (DI)(BX*1), R8
+	LEAQ      (R8)(BX*1), R9
+	SHLQ      $0x02, SI
+	LEAQ      (SI)(SI*2), BX
+	VMOVDQU64 bl5Nibble64<>+0(SB), Z0
+	VMOVDQU64 bl5Nibbles64<>+0(SB), Z1
+	VMOVDQU64 bl5Spread64<>+0(SB), Z2
+	VMOVDQU64 bl5Bits64<>+0(SB), Z3
+	VMOVDQU64 bl5Sixteen<>+0(SB), Z4
 
 row:
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
-	MOVQ  DX, R10
-	MOVQ  blocks+24(FP), R11
-	SHLQ  $0x05, R11
-	ADDQ  R10, R11
-	MOVQ  blocks+24(FP), R12
-	SHLQ  $0x02, R12
-	MOVQ  blocks+24(FP), R13
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	VPXORD Z8, Z8, Z8
+	MOVQ   DX, R10
+	MOVQ   blocks+24(FP), R13
+	MOVQ   R13, R11
+	SHLQ   $0x05, R11
+	ADDQ   R10, R11
+	LEAQ   (R11)(R13*4), R12
+	MOVQ   $0x00000030, R14
+	MOVL   $0x000000f0, R15
+	KMOVW  R15, K1
+	MOVL   $0x0000ff00, R15
+	KMOVW  R15, K2
+	MOVL   $0x00000100, R15
+	KMOVW  R15, K3
+	MOVL   $0x000000ff, R15
+	KMOVW  R15, K4
 
-loop0:
-	VMOVDQU        (R10), Y4
-	VBROADCASTSS   (R11), Y5
-	VMOVSS         (R11)(R12*1), X6
-	VBROADCASTI128 8(CX), Y7
-	VPSRLVQ        bl5Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl5Nibble<>+0(SB), Y7, Y7
-	VPBROADCASTD   4(CX), Y8
-	VPSHUFB        bl5Spread<>+0(SB), Y8, Y8
-	VPAND          bl5Bits<>+0(SB), Y8, Y8
-	VPCMPEQB       bl5Bits<>+0(SB), Y8, Y8
-	VPAND          bl5Fifth<>+0(SB), Y8, Y8
-	VPOR           Y8, Y7, Y7
-	VPXOR          Y8, Y8, Y8
-	VPDPBUSD       Y4, Y7, Y8
-	VCVTDQ2PS      Y8, Y8
-	VPBROADCASTW   (CX), X7
-	VCVTPH2PS      X7, Y7
-	VPBROADCASTW   2(CX), X9
-	VCVTPH2PS      X9, Y9
-	VFMADD231PS    Y9, Y6, Y0
-	VMULPS         Y5, Y7, Y7
-	VFMADD231PS    Y7, Y8, Y0
-	PREFETCHT0     2048(CX)
-	ADDQ           $0x18, CX
-	VBROADCASTI128 8(DI), Y7
-	VPSRLVQ        bl5Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl5Nibble<>+0(SB), Y7, Y7
-	VPBROADCASTD   4(DI), Y8
-	VPSHUFB        bl5Spread<>+0(SB), Y8, Y8
-	VPAND          bl5Bits<>+0(SB), Y8, Y8
-	VPCMPEQB       bl5Bits<>+0(SB), Y8, Y8
-	VPAND          bl5Fifth<>+0(SB), Y8, Y8
-	VPOR           Y8, Y7, Y7
-	VPXOR          Y8, Y8, Y8
-	VPDPBUSD       Y4, Y7, Y8
-	VCVTDQ2PS      Y8, Y8
-	VPBROADCASTW   (DI), X7
-	VCVTPH2PS      X7, Y7
-	VPBROADCASTW   2(DI), X9
-	VCVTPH2PS      X9, Y9
-	VFMADD231PS    Y9, Y6, Y1
-	VMULPS         Y5, Y7, Y7
-	VFMADD231PS    Y7, Y8, Y1
-	PREFETCHT0     2048(DI)
-	ADDQ           $0x18, DI
-	VBROADCASTI128 8(R8), Y7
-	VPSRLVQ        bl5Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl5Nibble<>+0(SB), Y7, Y7
-	VPBROADCASTD   4(R8), Y8
-	VPSHUFB        bl5Spread<>+0(SB), Y8, Y8
-	VPAND          bl5Bits<>+0(SB), Y8, Y8
-	VPCMPEQB       bl5Bits<>+0(SB), Y8, Y8
-	VPAND          bl5Fifth<>+0(SB), Y8, Y8
-	VPOR           Y8, Y7, Y7
-	VPXOR          Y8, Y8, Y8
-	VPDPBUSD       Y4, Y7, Y8
-	VCVTDQ2PS      Y8, Y8
-	VPBROADCASTW   (R8), X7
-	VCVTPH2PS      X7, Y7
-	VPBROADCASTW   2(R8), X9
-	VCVTPH2PS      X9, Y9
-	VFMADD231PS    Y9, Y6, Y2
-	VMULPS         Y5, Y7, Y7
-	VFMADD231PS    Y7, Y8, Y2
-	PREFETCHT0     2048(R8)
-	ADDQ           $0x18, R8
-	VBROADCASTI128 8(R9), Y7
-	VPSRLVQ        bl5Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl5Nibble<>+0(SB), Y7, Y7
-	VPBROADCASTD   4(R9), Y8
-	VPSHUFB        bl5Spread<>+0(SB), Y8, Y8
-	VPAND          bl5Bits<>+0(SB), Y8, Y8
-	VPCMPEQB       bl5Bits<>+0(SB), Y8, Y8
-	VPAND          bl5Fifth<>+0(SB), Y8, Y8
-	VPOR           Y8, Y7, Y7
-	VPXOR          Y8, Y8, Y8
-	VPDPBUSD       Y4, Y7, Y8
-	VCVTDQ2PS      Y8, Y8
-	VPBROADCASTW   (R9), X4
-	VCVTPH2PS      X4, Y4
-	VPBROADCASTW   2(R9), X7
-	VCVTPH2PS      X7, Y7
-	VFMADD231PS    Y7, Y6, Y3
-	VMULPS         Y5, Y4, Y4
-	VFMADD231PS    Y4, Y8, Y3
-	PREFETCHT0     2048(R9)
-	ADDQ           $0x18, R9
-	ADDQ           $0x20, R10
-	ADDQ           $0x04, R11
-	DECQ           R13
-	JNZ            loop0
-	VSHUFPS        $0x88, Y1, Y0, Y4
-	VSHUFPS        $0xdd, Y1, Y0, Y0
-	VADDPS         Y0, Y4, Y4
-	VSHUFPS        $0x88, Y3, Y2, Y0
-	VSHUFPS        $0xdd, Y3, Y2, Y1
-	VADDPS         Y1, Y0, Y0
-	VSHUFPS        $0x88, Y0, Y4, Y1
-	VSHUFPS        $0xdd, Y0, Y4, Y0
-	VADDPS         Y0, Y1, Y1
-	VEXTRACTF128   $0x01, Y1, X0
-	VADDPS         X0, X1, X0
-	VMOVSS         X0, (AX)
-	VEXTRACTPS     $0x01, X0, (AX)(SI*1)
-	VEXTRACTPS     $0x02, X0, (AX)(SI*2)
-	VEXTRACTPS     $0x03, X0, (AX)(BX*1)
-	ADDQ           $0x04, AX
-	DECQ           rows+32(FP)
-	JNZ            row
+pair:
+	CMPQ  R13, $0x01
+	JNE   whole
+	MOVQ  $0x00000018, R14
+	MOVL  $0x00000000, R15
+	KMOVW R15, K1
+	MOVL  $0x00000000, R15
+	KMOVW R15, K2
+	MOVL  $0x00000000, R15
+	KMOVW R15, K3
+	MOVL  $0x0000000f, R15
+	KMOVW R15, K4
+
+whole:
+	VMOVDQU64.Z     (R10), K4, Z9
+	VBROADCASTSS    (R11), Z10
+	VBROADCASTSS    4(R11), K2, Z10
+	VMOVSS          (R12), X11
+	VBROADCASTSS    4(R12), K3, Z11
+	VBROADCASTI64X2 8(CX), Z12
+	VBROADCASTI64X2 32(CX), K1, Z12
+	VPSRLVQ         Z1, Z12, Z12
+	VPANDD          Z0, Z12, Z12
+	VPBROADCASTD    4(CX), Z14
+	VPBROADCASTD    28(CX), K2, Z14
+	VPSHUFB         Z2, Z14, Z14
+	VPTESTMB        Z3, Z14, K5
+	VPADDB          Z4, Z12, K5, Z12
+	VPXORD          Z13, Z13, Z13
+	VPDPBUSD        Z9, Z12, Z13
+	VCVTDQ2PS       Z13, Z13
+	VPBROADCASTW    (CX), Y12
+	VPBROADCASTW    24(CX), K2, Y12
+	VCVTPH2PS       Y12, Z12
+	VPBROADCASTW    2(CX), Y14
+	VPBROADCASTW    26(CX), K2, Y14
+	VCVTPH2PS       Y14, Z14
+	VFMADD231PS     Z14, Z11, Z5
+	VMULPS          Z10, Z12, Z12
+	VFMADD231PS     Z12, Z13, Z5
+	PREFETCHT0      2048(CX)
+	ADDQ            R14, CX
+	VBROADCASTI64X2 8(DI), Z12
+	VBROADCASTI64X2 32(DI), K1, Z12
+	VPSRLVQ         Z1, Z12, Z12
+	VPANDD          Z0, Z12, Z12
+	VPBROADCASTD    4(DI), Z14
+	VPBROADCASTD    28(DI), K2, Z14
+	VPSHUFB         Z2, Z14, Z14
+	VPTESTMB        Z3, Z14, K5
+	VPADDB          Z4, Z12, K5, Z12
+	VPXORD          Z15, Z15, Z15
+	VPDPBUSD        Z9, Z12, Z15
+	VCVTDQ2PS       Z15, Z15
+	VPBROADCASTW    (DI), Y12
+	VPBROADCASTW    24(DI), K2, Y12
+	VCVTPH2PS       Y12, Z12
+	VPBROADCASTW    2(DI), Y14
+	VPBROADCASTW    26(DI), K2, Y14
+	VCVTPH2PS       Y14, Z14
+	VFMADD231PS     Z14, Z11, Z6
+	VMULPS          Z10, Z12, Z12
+	VFMADD231PS     Z12, Z15, Z6
+	PREFETCHT0      2048(DI)
+	ADDQ            R14, DI
+	VBROADCASTI64X2 8(R8), Z12
+	VBROADCASTI64X2 32(R8), K1, Z12
+	VPSRLVQ         Z1, Z12, Z12
+	VPANDD          Z0, Z12, Z12
+	VPBROADCASTD    4(R8), Z14
+	VPBROADCASTD    28(R8), K2, Z14
+	VPSHUFB         Z2, Z14, Z14
+	VPTESTMB        Z3, Z14, K5
+	VPADDB          Z4, Z12, K5, Z12
+	VPXORD          Z16, Z16, Z16
+	VPDPBUSD        Z9, Z12, Z16
+	VCVTDQ2PS       Z16, Z16
+	VPBROADCASTW    (R8), Y12
+	VPBROADCASTW    24(R8), K2, Y12
+	VCVTPH2PS       Y12, Z12
+	VPBROADCASTW    2(R8), Y14
+	VPBROADCASTW    26(R8), K2, Y14
+	VCVTPH2PS       Y14, Z14
+	VFMADD231PS     Z14, Z11, Z7
+	VMULPS          Z10, Z12, Z12
+	VFMADD231PS     Z12, Z16, Z7
+	PREFETCHT0      2048(R8)
+	ADDQ            R14, R8
+	VBROADCASTI64X2 8(R9), Z12
+	VBROADCASTI64X2 32(R9), K1, Z12
+	VPSRLVQ         Z1, Z12, Z12
+	VPANDD          Z0, Z12, Z12
+	VPBROADCASTD    4(R9), Z14
+	VPBROADCASTD    28(R9), K2, Z14
+	VPSHUFB         Z2, Z14, Z14
+	VPTESTMB        Z3, Z14, K5
+	VPADDB          Z4, Z12, K5, Z12
+	VPXORD          Z17, Z17, Z17
+	VPDPBUSD        Z9, Z12, Z17
+	VCVTDQ2PS       Z17, Z17
+	VPBROADCASTW    (R9), Y9
+	VPBROADCASTW    24(R9), K2, Y9
+	VCVTPH2PS       Y9, Z9
+	VPBROADCASTW    2(R9), Y12
+	VPBROADCASTW    26(R9), K2, Y12
+	VCVTPH2PS       Y12, Z12
+	VFMADD231PS     Z12, Z11, Z8
+	VMULPS          Z10, Z9, Z9
+	VFMADD231PS     Z9, Z17, Z8
+	PREFETCHT0      2048(R9)
+	ADDQ            R14, R9
+	ADDQ            $0x40, R10
+	ADDQ            $0x08, R11
+	ADDQ            $0x08, R12
+	SUBQ            $0x02, R13
+	JG              pair
+	VEXTRACTF64X4   $0x01, Z5, Y9
+	VADDPS          Y9, Y5, Y9
+	VEXTRACTF64X4   $0x01, Z6, Y10
+	VADDPS          Y10, Y6, Y10
+	VEXTRACTF64X4   $0x01, Z7, Y12
+	VADDPS          Y12, Y7, Y12
+	VEXTRACTF64X4   $0x01, Z8, Y14
+	VADDPS          Y14, Y8, Y14
+	VSHUFPS         $0x88, Y10, Y9, Y18
+	VSHUFPS         $0xdd, Y10, Y9, Y9
+	VADDPS          Y9, Y18, Y18
+	VSHUFPS         $0x88, Y14, Y12, Y9
+	VSHUFPS         $0xdd, Y14, Y12, Y10
+	VADDPS          Y10, Y9, Y9
+	VSHUFPS         $0x88, Y9, Y18, Y10
+	VSHUFPS         $0xdd, Y9, Y18, Y9
+	VADDPS          Y9, Y10, Y10
+	VEXTRACTF32X4   $0x01, Y10, X9
+	VADDPS          X9, X10, X9
+	VMOVSS          X9, (AX)
+	VEXTRACTPS      $0x01, X9, (AX)(SI*1)
+	VEXTRACTPS      $0x02, X9, (AX)(SI*2)
+	VEXTRACTPS      $0x03, X9, (AX)(BX*1)
+	ADDQ            $0x04, AX
+	DECQ            rows+32(FP)
+	JNZ             row
+	VZEROUPPER
+	RET
+
+DATA bl5Minus128<>+0(SB)/4, $0xc3000000
+GLOBL bl5Minus128<>(SB), RODATA|NOPTR, $4
+
+// func iq4nlAVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, AVX512VNNI, MMX+
+TEXT ·iq4nlAVX512x1(SB), NOSPLIT, $0-48
+	MOVQ         out+0(FP), AX
+	MOVQ         w+8(FP), CX
+	MOVQ         act+16(FP), DX
+	VMOVDQU64    bl5Nibble64<>+0(SB), Z0
+	VMOVDQU64    bl5Nibbles64<>+0(SB), Z1
+	VMOVDQU64    bl5Values128<>+0(SB), Z2
+	VBROADCASTSS bl5Minus128<>+0(SB), Z3
+
+row:
+	VPXORD Z4, Z4, Z4
+	MOVQ   DX, BX
+	MOVQ   blocks+24(FP), R8
+	MOVQ   R8, SI
+	SHLQ   $0x05, SI
+	ADDQ   BX, SI
+	LEAQ   (SI)(R8*4), DI
+	MOVQ   $0x00000024, R9
+	MOVL   $0x000000f0, R10
+	KMOVW  R10, K1
+	MOVL   $0x0000ff00, R10
+	KMOVW  R10, K2
+	MOVL   $0x00000100, R10
+	KMOVW  R10, K3
+	MOVL   $0x000000ff, R10
+	KMOVW  R10, K4
+
+pair:
+	CMPQ  R8, $0x01
+	JNE   whole
+	MOVQ  $0x00000012, R9
+	MOVL  $0x00000000, R10
+	KMOVW R10, K1
+	MOVL  $0x00000000, R10
+	KMOVW R10, K2
+	MOVL  $0x00000000, R10
+	KMOVW R10, K3
+	MOVL  $0x0000000f, R10
+	KMOVW R10, K4
+
+whole:
+	VMOVDQU64.Z     (BX), K4, Z5
+	VBROADCASTSS    (SI), Z6
+	VBROADCASTSS    4(SI), K2, Z6
+	VMOVSS          (DI), X7
+	VBROADCASTSS    4(DI), K3, Z7
+	VMULPS          Z3, Z7, Z7
+	VBROADCASTI64X2 2(CX), Z8
+	VBROADCASTI64X2 20(CX), K1, Z8
+	VPSRLVQ         Z1, Z8, Z8
+	VPANDD          Z0, Z8, Z8
+	VPSHUFB         Z8, Z2, Z8
+	VPXORD          Z9, Z9, Z9
+	VPDPBUSD        Z5, Z8, Z9
+	VCVTDQ2PS       Z9, Z9
+	VPBROADCASTW    (CX), Y5
+	VPBROADCASTW    18(CX), K2, Y5
+	VCVTPH2PS       Y5, Z5
+	VFMADD231PS     Z5, Z7, Z4
+	VMULPS          Z6, Z5, Z5
+	VFMADD231PS     Z5, Z9, Z4
+	PREFETCHT0      2048(CX)
+	ADDQ            R9, CX
+	ADDQ            $0x40, BX
+	ADDQ            $0x08, SI
+	ADDQ            $0x08, DI
+	SUBQ            $0x02, R8
+	JG              pair
+	VEXTRACTF64X4   $0x01, Z4, Y5
+	VADDPS          Y5, Y4, Y5
+	VSHUFPS         $0x88, Y5, Y5, Y6
+	VSHUFPS         $0xdd, Y5, Y5, Y5
+	VADDPS          Y5, Y6, Y6
+	VSHUFPS         $0x88, Y6, Y6, Y5
+	VSHUFPS         $0xdd, Y6, Y6, Y6
+	VADDPS          Y6, Y5, Y5
+	VEXTRACTF32X4   $0x01, Y5, X6
+	VADDPS          X6, X5, X6
+	VMOVSS          X6, (AX)
+	ADDQ            $0x04, AX
+	DECQ            rows+32(FP)
+	JNZ             row
+	VZEROUPPER
+	RET
+
+DATA bl5Values128<>+0(SB)/4, $0x3f2d1801
+DATA bl5Values128<>+4(SB)/4, $0x766a5d4f
+DATA bl5Values128<>+8(SB)/4, $0xa6998d81
+DATA bl5Values128<>+12(SB)/4, $0xf1d9c5b5
+DATA bl5Values128<>+16(SB)/4, $0x3f2d1801
+DATA bl5Values128<>+20(SB)/4, $0x766a5d4f
+DATA bl5Values128<>+24(SB)/4, $0xa6998d81
+DATA bl5Values128<>+28(SB)/4, $0xf1d9c5b5
+DATA bl5Values128<>+32(SB)/4, $0x3f2d1801
+DATA bl5Values128<>+36(SB)/4, $0x766a5d4f
+DATA bl5Values128<>+40(SB)/4, $0xa6998d81
+DATA bl5Values128<>+44(SB)/4, $0xf1d9c5b5
+DATA bl5Values128<>+48(SB)/4, $0x3f2d1801
+DATA bl5Values128<>+52(SB)/4, $0x766a5d4f
+DATA bl5Values128<>+56(SB)/4, $0xa6998d81
+DATA bl5Values128<>+60(SB)/4, $0xf1d9c5b5
+GLOBL bl5Values128<>(SB), RODATA|NOPTR, $64
+
+// func iq4nlAVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, AVX512VNNI, MMX+
+TEXT ·iq4nlAVX512x4(SB), NOSPLIT, $0-48
+	MOVQ         out+0(FP), AX
+	MOVQ         w+8(FP), CX
+	MOVQ         act+16(FP), DX
+	MOVQ         blocks+24(FP), BX
+	IMUL3Q       $0x00000012, BX, BX
+	MOVQ         step+40(FP), SI
+	IMULQ        SI, BX
+	LEAQ         (CX)(BX*1), DI
+	LEAQ         (DI)(BX*1), R8
+	LEAQ         (R8)(BX*1), R9
+	SHLQ         $0x02, SI
+	LEAQ         (SI)(SI*2), BX
+	VMOVDQU64    bl5Nibble64<>+0(SB), Z0
+	VMOVDQU64    bl5Nibbles64<>+0(SB), Z1
+	VMOVDQU64    bl5Values128<>+0(SB), Z2
+	VBROADCASTSS bl5Minus128<>+0(SB), Z3
+
+row:
+	VPXORD Z4, Z4, Z4
+	VPXORD Z5, Z5, Z5
+	VPXORD Z6, Z6, Z6
+	VPXORD Z7, Z7, Z7
+	MOVQ   DX, R10
+	MOVQ   blocks+24(FP), R13
+	MOVQ   R13, R11
+	SHLQ   $0x05, R11
+	ADDQ   R10, R11
+	LEAQ   (R11)(R13*4), R12
+	MOVQ   $0x00000024, R14
+	MOVL   $0x000000f0, R15
+	KMOVW  R15, K1
+	MOVL   $0x0000ff00, R15
+	KMOVW  R15, K2
+	MOVL   $0x00000100, R15
+	KMOVW  R15, K3
+	MOVL   $0x000000ff, R15
+	KMOVW  R15, K4
+
+pair:
+	CMPQ  R13, $0x01
+	JNE   whole
+	MOVQ  $0x00000012, R14
+	MOVL  $0x00000000, R15
+	KMOVW R15, K1
+	MOVL  $0x00000000, R15
+	KMOVW R15, K2
+	MOVL  $0x00000000, R15
+	KMOVW R15, K3
+	MOVL  $0x0000000f, R15
+	KMOVW R15, K4
+
+whole:
+	VMOVDQU64.Z     (R10), K4, Z8
+	VBROADCASTSS    (R11), Z9
+	VBROADCASTSS    4(R11), K2, Z9
+	VMOVSS          (R12), X10
+	VBROADCASTSS    4(R12), K3, Z10
+	VMULPS          Z3, Z10, Z10
+	VBROADCASTI64X2 2(CX), Z11
+	VBROADCASTI64X2 20(CX), K1, Z11
+	VPSRLVQ         Z1, Z11, Z11
+	VPANDD          Z0, Z11, Z11
+	VPSHUFB         Z11, Z2, Z11
+	VPXORD          Z12, Z12, Z12
+	VPDPBUSD        Z8, Z11, Z12
+	VCVTDQ2PS       Z12, Z12
+	VPBROADCASTW    (CX), Y11
+	VPBROADCASTW    18(CX), K2, Y11
+	VCVTPH2PS       Y11, Z11
+	VFMADD231PS     Z11, Z10, Z4
+	VMULPS          Z9, Z11, Z11
+	VFMADD231PS     Z11, Z12, Z4
+	PREFETCHT0      2048(CX)
+	ADDQ            R14, CX
+	VBROADCASTI64X2 2(DI), Z11
+	VBROADCASTI64X2 20(DI), K1, Z11
+	VPSRLVQ         Z1, Z11, Z11
+	VPANDD          Z0, Z11, Z11
+	VPSHUFB         Z11, Z2, Z11
+	VPXORD          Z13, Z13, Z13
+	VPDPBUSD        Z8, Z11, Z13
+	VCVTDQ2PS       Z13, Z13
+	VPBROADCASTW    (DI), Y11
+	VPBROADCASTW    18(DI), K2, Y11
+	VCVTPH2PS       Y11, Z11
+	VFMADD231PS     Z11, Z10, Z5
+	VMULPS          Z9, Z11, Z11
+	VFMADD231PS     Z11, Z13, Z5
+	PREFETCHT0      2048(DI)
+	ADDQ            R14, DI
+	VBROADCASTI64X2 2(R8), Z11
+	VBROADCASTI64X2 20(R8), K1, Z11
+	VPSRLVQ         Z1, Z11, Z11
+	VPANDD          Z0, Z11, Z11
+	VPSHUFB         Z11, Z2, Z11
+	VPXORD          Z14, Z14, Z14
+	VPDPBUSD        Z8, Z11, Z14
+	VCVTDQ2PS       Z14, Z14
+	VPBROADCASTW    (R8), Y11
+	VPBROADCASTW    18(R8), K2, Y11
+	VCVTPH2PS       Y11, Z11
+	VFMADD231PS     Z11, Z10, Z6
+	VMULPS          Z9, Z11, Z11
+	VFMADD231PS     Z11, Z14, Z6
+	PREFETCHT0      2048(R8)
+	ADDQ            R14, R8
+	VBROADCASTI64X2 2(R9), Z11
+	VBROADCASTI64X2 20(R9), K1, Z11
+	VPSRLVQ         Z1, Z11, Z11
+	VPANDD          Z0, Z11, Z11
+	VPSHUFB         Z11, Z2, Z11
+	VPXORD          Z15, Z15, Z15
+	VPDPBUSD        Z8, Z11, Z15
+	VCVTDQ2PS       Z15, Z15
+	VPBROADCASTW    (R9), Y8
+	VPBROADCASTW    18(R9), K2, Y8
+	VCVTPH2PS       Y8, Z8
+	VFMADD231PS     Z8, Z10, Z7
+	VMULPS          Z9, Z8, Z8
+	VFMADD231PS     Z8, Z15, Z7
+	PREFETCHT0      2048(R9)
+	ADDQ            R14, R9
+	ADDQ            $0x40, R10
+	ADDQ            $0x08, R11
+	ADDQ            $0x08, R12
+	SUBQ            $0x02, R13
+	JG              pair
+	VEXTRACTF64X4   $0x01, Z4, Y8
+	VADDPS          Y8, Y4, Y8
+	VEXTRACTF64X4   $0x01, Z5, Y9
+	VADDPS          Y9, Y5, Y9
+	VEXTRACTF64X4   $0x01, Z6, Y11
+	VADDPS          Y11, Y6, Y11
+	VEXTRACTF64X4   $0x01, Z7, Y16
+	VADDPS          Y16, Y7, Y16
+	VSHUFPS         $0x88, Y9, Y8, Y17
+	VSHUFPS         $0xdd, Y9, Y8, Y8
+	VADDPS          Y8, Y17, Y17
+	VSHUFPS         $0x88, Y16, Y11, Y8
+	VSHUFPS         $0xdd, Y16, Y11, Y9
+	VADDPS          Y9, Y8, Y8
+	VSHUFPS         $0x88, Y8, Y17, Y9
+	VSHUFPS         $0xdd, Y8, Y17, Y8
+	VADDPS          Y8, Y9, Y9
+	VEXTRACTF32X4   $0x01, Y9, X8
+	VADDPS          X8, X9, X8
+	VMOVSS          X8, (AX)
+	VEXTRACTPS      $0x01, X8, (AX)(SI*1)
+	VEXTRACTPS      $0x02, X8, (AX)(SI*2)
+	VEXTRACTPS      $0x03, X8, (AX)(BX*1)
+	ADDQ            $0x04, AX
+	DECQ            rows+32(FP)
+	JNZ             row
 	VZEROUPPER
 	RET

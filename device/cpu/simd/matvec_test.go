@@ -118,10 +118,10 @@ var halfOffsets = map[quant.Type][]int{
 }
 
 // quants are the places of the integers in a block of those types whose zero is
-// not the integer zero: start and end.
+// not the integer zero: start and end. (IQ4_NL is there for kernels that add 128.)
 var quants = map[quant.Type][]int{
 	quant.Q4_0: {2, 18}, quant.Q4_1: {4, 20}, quant.Q5_0: {2, 22}, quant.Q5_1: {4, 24},
-	quant.Q2_K: {16, 80}, quant.Q3_K: {0, 96}, quant.Q4_K: {16, 144}, quant.Q5_K: {16, 176}, quant.Q6_K: {0, 192},
+	quant.IQ4_NL: {2, 18}, quant.Q2_K: {16, 80}, quant.Q3_K: {0, 96}, quant.Q4_K: {16, 144}, quant.Q5_K: {16, 176}, quant.Q6_K: {0, 192},
 }
 
 func randomHalf(rng *rand.Rand) uint16 {

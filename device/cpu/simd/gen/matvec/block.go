@@ -15,46 +15,46 @@ import (
 // Signed ones, -128 to 127, by magnitude, their signs given to the activations:
 // pairs add up to at most 2*128*127 = 32,512.
 
-func blockAVX2()   { block("bl2", "AVX2x", false) }
-func blockAVX512() { block("bl5", "AVX512x", true) }
-
-// block writes the kernels. With VNNI, products are summed by VPDPBUSD, in
-// 256-bit registers as without.
-func block(prefix, suffix string, vnni bool) {
-	c := &block32{
-		vnni:    vnni,
-		ones:    bytesTable(prefix+"Ones", 32, func(i int) byte { return byte(1 - i%2) }),
-		nibble:  bytesTable(prefix+"Nibble", 32, func(int) byte { return 0x0f }),
-		nibbles: table(prefix+"Nibbles", []uint32{0, 0, 0, 0, 4, 0, 4, 0}),
-		spread:  bytesTable(prefix+"Spread", 32, func(i int) byte { return byte(i / 8) }),
-		bits:    bytesTable(prefix+"Bits", 32, func(i int) byte { return 1 << (i % 8) }),
-		fifth:   bytesTable(prefix+"Fifth", 32, func(int) byte { return 0x10 }),
-		values:  bytesTable(prefix+"Values", 32, func(i int) byte { return byte(iq4nlValues[i%16]) }),
-		minus8:  table(prefix+"Minus8", []uint32{0xc1000000}),
-		minus16: table(prefix+"Minus16", []uint32{0xc1800000}),
-	}
-	matvec("q8_0"+suffix, 34, nil, c.q8_0)
-	matvec("iq4nl"+suffix, 18, nil, c.iq4nl)
-	matvec("q4_0"+suffix, 18, nil, c.unsigned(unsignedBlock{bytes: 18, offset: &c.minus8, qs: 2}))
-	matvec("q4_1"+suffix, 20, nil, c.unsigned(unsignedBlock{bytes: 20, min: 2, qs: 4}))
-	matvec("q5_0"+suffix, 22, nil, c.unsigned(unsignedBlock{bytes: 22, offset: &c.minus16, high: 2, qs: 6}))
-	matvec("q5_1"+suffix, 24, nil, c.unsigned(unsignedBlock{bytes: 24, min: 2, high: 4, qs: 8}))
+func blockAVX2() {
+	t := newTables("bl2")
+	c := newBlock32(t, false)
+	minus8, minus16 := t.words("Minus8", 0xc1000000), t.words("Minus16", 0xc1800000)
+	matvec("q8_0AVX2x", 34, plain(c.q8_0))
+	matvec("iq4nlAVX2x", 18, plain(c.iq4nl))
+	matvec("q4_0AVX2x", 18, plain(c.unsigned(unsignedBlock{bytes: 18, offset: &minus8, qs: 2})))
+	matvec("q4_1AVX2x", 20, plain(c.unsigned(unsignedBlock{bytes: 20, min: 2, qs: 4})))
+	matvec("q5_0AVX2x", 22, plain(c.unsigned(unsignedBlock{bytes: 22, offset: &minus16, high: 2, qs: 6})))
+	matvec("q5_1AVX2x", 24, plain(c.unsigned(unsignedBlock{bytes: 24, min: 2, high: 4, qs: 8})))
 }
 
 // iq4nlValues are the weights that the nibbles of IQ4_NL and IQ4_XS stand for.
 var iq4nlValues = [16]int8{-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113}
 
-// block32 holds the tables.
+// block32 holds the tables. With VNNI, products are summed by VPDPBUSD.
 type block32 struct {
-	vnni            bool
-	ones            Mem // 16 words of 1
-	nibble          Mem // 32 bytes 0x0f
-	nibbles         Mem // shifts of 64-bit words: none in the low lane, 4 in the high
-	spread          Mem // byte shuffle: byte i/8 of a lane
-	bits            Mem // bit i%8 in byte i
-	fifth           Mem // 32 bytes 0x10
-	values          Mem // iq4nlValues in both lanes
-	minus8, minus16 Mem // floats
+	vnni    bool
+	ones    Mem // 16 words of 1
+	nibble  Mem // 32 bytes 0x0f
+	nibbles Mem // shifts of 64-bit words: none in the low lane, 4 in the high
+	spread  Mem // byte shuffle: byte i/8
+	bits    Mem // bit i%8 in byte i
+	fifth   Mem // 32 bytes 0x10
+	values  Mem // iq4nlValues in both lanes
+}
+
+func newBlock32(t *tables, vnni bool) *block32 {
+	c := &block32{vnni: vnni}
+	if vnni {
+		return c // only q8_0, which needs no tables then
+	}
+	c.ones = t.bytes("Ones", 32, func(i int) byte { return byte(1 - i%2) })
+	c.nibble = t.repeat("Nibble", 32, 0x0f)
+	c.nibbles = t.words("Nibbles", 0, 0, 0, 0, 4, 0, 4, 0)
+	c.spread = t.bytes("Spread", 32, func(i int) byte { return byte(i / 8) })
+	c.bits = t.bytes("Bits", 32, func(i int) byte { return 1 << (i % 8) })
+	c.fifth = t.repeat("Fifth", 32, 0x10)
+	c.values = t.bytes("Values", 32, func(i int) byte { return byte(iq4nlValues[i%16]) })
+	return c
 }
 
 // q8bBlock is where a block of activations lies, and what of it is loaded.
@@ -160,10 +160,11 @@ type unsignedBlock struct {
 	offset *Mem // m/d, or nil
 	min    int  // of m, if offset is nil
 	high   int  // of the fifth bits, or 0
+	lookup bool // the nibbles stand for iq4nlValues plus 128 (AVX-512 only)
 	qs     int  // of the nibbles
 }
 
-func (c *block32) unsigned(b unsignedBlock) func(f *frame) {
+func (c *block32) unsigned(b unsignedBlock) rowFunc {
 	return func(f *frame) {
 		var scaled reg.VecVirtual // the scaled sum, times the offset if there is one
 		perBlock := func(a q8bBlock) {

@@ -7,17 +7,17 @@ import (
 )
 
 func floatAVX2() {
-	matvec("f32AVX2x", 4, nil, floatRow2(4, func(w Mem, v reg.VecVirtual) { VMOVUPS(w, v) },
-		func(w Mem, v reg.VecVirtual) { VMOVSS(w, v) }))
-	matvec("f16AVX2x", 2, nil, floatRow2(2, func(w Mem, v reg.VecVirtual) { VCVTPH2PS(w, v) },
-		func(w Mem, v reg.VecVirtual) { VPBROADCASTW(w, v); VCVTPH2PS(v, v) }))
-	matvec("bf16AVX2x", 2, nil, floatRow2(2, func(w Mem, v reg.VecVirtual) { VPMOVZXWD(w, v); VPSLLD(U8(16), v, v) },
-		func(w Mem, v reg.VecVirtual) { VPBROADCASTW(w, v); VPSLLD(U8(16), v, v) }))
+	matvec("f32AVX2x", 4, plain(floatRow2(4, func(w Mem, v reg.VecVirtual) { VMOVUPS(w, v) },
+		func(w Mem, v reg.VecVirtual) { VMOVSS(w, v) })))
+	matvec("f16AVX2x", 2, plain(floatRow2(2, func(w Mem, v reg.VecVirtual) { VCVTPH2PS(w, v) },
+		func(w Mem, v reg.VecVirtual) { VPBROADCASTW(w, v); VCVTPH2PS(v, v) })))
+	matvec("bf16AVX2x", 2, plain(floatRow2(2, func(w Mem, v reg.VecVirtual) { VPMOVZXWD(w, v); VPSLLD(U8(16), v, v) },
+		func(w Mem, v reg.VecVirtual) { VPBROADCASTW(w, v); VPSLLD(U8(16), v, v) })))
 }
 
 // floatRow2 is the row of weights that load turns into 8 floats and load1 into
 // one, in the low element of a register of four.
-func floatRow2(size int, load, load1 func(w Mem, v reg.VecVirtual)) func(f *frame) {
+func floatRow2(size int, load, load1 func(w Mem, v reg.VecVirtual)) rowFunc {
 	return func(f *frame) {
 		const parts = 2 // sums a stream, 8 elements each
 		acc := make([][parts]reg.VecVirtual, f.n)

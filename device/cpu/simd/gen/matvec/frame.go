@@ -29,12 +29,19 @@ type frame struct {
 	acc    []reg.VecVirtual // per stream, one vector of partial sums
 }
 
+// rowFunc computes one row of each of f.n streams: it moves f.w past it and
+// leaves the partial sums in f.acc, 8 or 16 floats that are all added up.
+type rowFunc func(f *frame)
+
+// plain is the setup of a row that needs none.
+func plain(row rowFunc) func() rowFunc { return func() rowFunc { return row } }
+
 // matvec writes the functions name1 and name4 for rows of blocks of blockBytes
-// bytes. row computes one row of each of f.n streams: it moves f.w past it and
-// leaves the partial sums in f.acc, 4, 8 or 16 floats that are all added up.
+// bytes. setup writes what is done once, such as loading tables, and returns
+// what writes a row.
 //
 // Stream s is rows s*step up to s*step+rows; name1 has one and ignores step.
-func matvec(name string, blockBytes int, consts func(), row func(f *frame)) {
+func matvec(name string, blockBytes int, setup func() rowFunc) {
 	for _, n := range streams {
 		TEXT(fmt.Sprintf("%s%d", name, n), attr.NOSPLIT, "func(out *float32, w, act *byte, blocks, rows, step int)")
 		f := &frame{n: n, w: make([]reg.GPVirtual, n), acc: make([]reg.VecVirtual, n)}
@@ -58,9 +65,7 @@ func matvec(name string, blockBytes int, consts func(), row func(f *frame)) {
 			SHLQ(U8(2), step1)
 			LEAQ(Mem{Base: step1, Index: step1, Scale: 2}, step3)
 		}
-		if consts != nil {
-			consts()
-		}
+		row := setup()
 		Label("row")
 		row(f)
 		sum := addUp(f.acc)
@@ -147,22 +152,4 @@ func addNeighbours(a, b reg.VecVirtual) reg.VecVirtual {
 	VSHUFPS(U8(0xdd), b, a, odd)
 	VADDPS(odd, even, even)
 	return even
-}
-
-// table is a read-only table of the given 32-bit words.
-func table(name string, words []uint32) Mem {
-	m := GLOBL(name, attr.RODATA|attr.NOPTR)
-	for i, w := range words {
-		DATA(4*i, U32(w))
-	}
-	return m
-}
-
-// bytesTable is a read-only table of bytes, a multiple of four.
-func bytesTable(name string, n int, f func(i int) byte) Mem {
-	words := make([]uint32, n/4)
-	for i := range n {
-		words[i/4] |= uint32(f(i)) << (i % 4 * 8)
-	}
-	return table(name, words)
 }

@@ -20,30 +20,30 @@ const (
 // sum times its scale goes to int32 by VPMADDWD.
 
 func kquantAVX2() {
-	repeat := func(b byte) func(int) byte { return func(int) byte { return b } }
+	t := newTables("kq2")
 	c := &kquant2{
-		nibble:  bytesTable("kq2Nibble", 32, repeat(0x0f)),
-		word:    bytesTable("kq2Word", 8*32, func(i int) byte { return byte(i/32*2 + i%2) }),
-		shift:   table("kq2ScaleShift", []uint32{0, 2, 0, 2, 0, 4, 0, 0}),
-		mask:    table("kq2ScaleMask", []uint32{0x3f3f3f3f, 0x30303030, 0x3f3f3f3f, 0x30303030, 0, 0x0f0f0f0f, 0, 0x0f0f0f0f}),
-		pairs:   bytesTable("kq2Pairs", 16, func(i int) byte { return byte(i%8*2 + i/8) }),
-		bit2:    bytesTable("kq2Bit2", 32, repeat(0x04)),
-		bit4:    bytesTable("kq2Bit4", 32, repeat(0x10)),
-		two:     bytesTable("kq2Two", 32, repeat(0x03)),
-		two4:    bytesTable("kq2Two4", 32, repeat(0x30)),
-		shift3:  table("kq2Q3Shift", []uint32{0, 0, 4, 4, 0, 2, 4, 6}),
-		less32:  bytesTable("kq2Less32", 16, repeat(32)),
-		nibbles: table("kq2Nibbles", []uint32{0, 0, 0, 0, 4, 0, 4, 0}),
-		values:  bytesTable("kq2Values", 32, func(i int) byte { return byte(iq4nlValues[i%16]) }),
-		top2:    bytesTable("kq2Top2", 16, func(i int) byte { return byte(uint16(1) << (14 - i/2*2) >> (i % 2 * 8)) }),
-		words:   table("kq2Words", []uint32{0x00300030, 0x00300030, 0x00300030, 0x00300030, 0x00200020, 0x00200020, 0x00200020, 0x00200020}),
+		nibble:  t.repeat("Nibble", 32, 0x0f),
+		word:    t.bytes("Word", 8*32, func(i int) byte { return byte(i/32*2 + i%2) }),
+		shift:   t.words("ScaleShift", 0, 2, 0, 2, 0, 4, 0, 0),
+		mask:    t.words("ScaleMask", 0x3f3f3f3f, 0x30303030, 0x3f3f3f3f, 0x30303030, 0, 0x0f0f0f0f, 0, 0x0f0f0f0f),
+		pairs:   t.bytes("Pairs", 16, func(i int) byte { return byte(i%8*2 + i/8) }),
+		bit2:    t.repeat("Bit2", 32, 0x04),
+		bit4:    t.repeat("Bit4", 32, 0x10),
+		two:     t.repeat("Two", 32, 0x03),
+		two4:    t.repeat("Two4", 32, 0x30),
+		shift3:  t.words("Q3Shift", 0, 0, 4, 4, 0, 2, 4, 6),
+		less32:  t.repeat("Less32", 16, 32),
+		nibbles: t.words("Nibbles", 0, 0, 0, 0, 4, 0, 4, 0),
+		values:  t.bytes("Values", 32, func(i int) byte { return byte(iq4nlValues[i%16]) }),
+		top2:    t.bytes("Top2", 16, func(i int) byte { return byte(uint16(1) << (14 - i/2*2) >> (i % 2 * 8)) }),
+		words:   t.words("Words", 0x00300030, 0x00300030, 0x00300030, 0x00300030, 0x00200020, 0x00200020, 0x00200020, 0x00200020),
 	}
-	matvec("q2kAVX2x", 84, nil, c.q2k)
-	matvec("q3kAVX2x", 110, nil, c.q3k)
-	matvec("q4kAVX2x", 144, nil, c.q45k(false))
-	matvec("q5kAVX2x", 176, nil, c.q45k(true))
-	matvec("q6kAVX2x", 210, nil, c.q6k)
-	matvec("iq4xsAVX2x", 136, nil, c.iq4xs)
+	matvec("q2kAVX2x", 84, plain(c.q2k))
+	matvec("q3kAVX2x", 110, plain(c.q3k))
+	matvec("q4kAVX2x", 144, plain(c.q45k(false)))
+	matvec("q5kAVX2x", 176, plain(c.q45k(true)))
+	matvec("q6kAVX2x", 210, plain(c.q6k))
+	matvec("iq4xsAVX2x", 136, plain(c.iq4xs))
 }
 
 // kquant2 holds the tables.
@@ -124,7 +124,7 @@ func scaleAndMin(acc reg.VecVirtual, w Mem, yd, sum reg.VecVirtual, mins reg.Vec
 }
 
 // q45k is the row of Q4_K, or of Q5_K with its 32 bytes of fifth bits.
-func (c *kquant2) q45k(q5 bool) func(f *frame) {
+func (c *kquant2) q45k(q5 bool) rowFunc {
 	blockBytes, qs := 144, 16
 	if q5 {
 		blockBytes, qs = 176, 48

@@ -10,14 +10,15 @@ import (
 // packAVX2 writes the packing of activations to q8k and q8b: byte for byte
 // what package simd's plain Go does.
 func packAVX2() {
+	t := newTables("pack")
 	p := &pack2{
-		abs:   table("packAbs", []uint32{0x7fffffff}),
-		limit: table("packLimit", []uint32{0x42fe0000}), // 127
-		tiny:  table("packTiny", []uint32{0x0554ad2e}),  // 1e-35
-		order: table("packOrder", []uint32{0, 4, 1, 5, 2, 6, 3, 7}),
-		bias:  table("packBias", []uint32{0x80808080}),
-		extra: table("packExtra", []uint32{16 * 128}),
-		nan:   table("packNaN", []uint32{0x7fc00000}),
+		abs:   t.words("Abs", 0x7fffffff),
+		limit: t.words("Limit", 0x42fe0000), // 127
+		tiny:  t.words("Tiny", 0x0554ad2e),  // 1e-35
+		order: t.words("Order", 0, 4, 1, 5, 2, 6, 3, 7),
+		bias:  t.words("Bias", 0x80808080),
+		extra: t.words("Extra", 16*128),
+		nan:   t.words("NaN", 0x7fc00000),
 	}
 	p.q8k()
 	p.q8b()
