@@ -1,6 +1,7 @@
 package simd
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -18,10 +19,10 @@ func randomRows(typ quant.Type, rows, dim int) []byte {
 	return b
 }
 
-// BenchmarkAttentionDecode reads 8 KV heads of 4096 positions in turn, so that
-// the cache comes from memory as in a model of many layers.
+// BenchmarkAttentionDecode reads KV heads of 4096 positions in turn, 128 MiB of
+// them, so that they come from memory as in a model of many layers.
 func BenchmarkAttentionDecode(b *testing.B) {
-	const n, kvHeads = 4096, 8
+	const n = 4096
 	for _, typ := range attnTypes {
 		for _, dim := range []int{128, 64} {
 			for _, g := range []int{1, 2, 4, 8} {
@@ -32,7 +33,9 @@ func BenchmarkAttentionDecode(b *testing.B) {
 					a, _ := AttentionFor(l, typ, dim, dim)
 					b.Run(fmt.Sprintf("%v/head%d/g%d/%v", typ, dim, g, l), func(b *testing.B) {
 						row := typ.RowBytes(dim)
-						k, v := randomRows(typ, kvHeads*n, dim), randomRows(typ, kvHeads*n, dim)
+						kvHeads := 64 << 20 / (n * row)
+						k := bytes.Repeat(randomRows(typ, n, dim), kvHeads)
+						v := bytes.Clone(k)
 						q := normal(rand.New(rand.NewPCG(2, 2)), g*dim, 0.1)
 						p, scratch := newPartials(g, dim), make([]float32, a.ScratchFloats(g))
 						i := 0
