@@ -70,15 +70,11 @@ func rewriteTokens(toks []tok, line int) ([]tok, error) {
 			i++
 		case t.is("[") && i > 0 && ends(toks[i-1]):
 			end := closing(toks, i)
-			inner, err := rewriteTokens(toks[i+1:end], line)
+			sub, err := subscript(toks[i+1:end], line)
 			if err != nil {
 				return nil, err
 			}
-			if find(toks[i+1:end], func(t tok) bool { return t.is(":") }) >= 0 {
-				out = append(append(append(out, t), inner...), op("]"))
-			} else {
-				out = append(append(append(out, op("|"), name(reserved+"item"), op("(")), inner...), op(")"))
-			}
+			out = append(out, sub...)
 			i = end
 		case t.word("is"):
 			call, end, err := testCall(toks, i, out, line)
@@ -104,6 +100,14 @@ func rewriteTokens(toks []tok, line int) ([]tok, error) {
 			}
 			out = append(append(out, t), wrap(check, right)...)
 			i = end - 1
+		case (t.word("dict") || t.word("namespace")) && next(1).is("(") && (i == 0 || !toks[i-1].is(".")):
+			end := closing(toks, i+1)
+			dict, err := dictLiteral(toks[i+2:end], line)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, dict...)
+			i = end
 		case t.is("(") && called(toks, i):
 			start := operandStart(out)
 			if start < 0 {
@@ -134,6 +138,52 @@ func rewriteTokens(toks []tok, line int) ([]tok, error) {
 		}
 	}
 	return out, nil
+}
+
+// dictLiteral makes {'k': v} of the arguments of dict(k=v) and namespace(k=v):
+// the library keeps keyword arguments in a map, and so forgets their order.
+func dictLiteral(args []tok, line int) ([]tok, error) {
+	out := []tok{op("{")}
+	for _, arg := range splitCommas(args) {
+		if len(arg) < 3 || arg[0].kind != tokName || !arg[1].is("=") {
+			return nil, syntaxError(line, "dict and namespace take only keyword arguments here")
+		}
+		value, err := rewriteTokens(arg[2:], line)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, tok{tokString, arg[0].text}, op(":"))
+		out = append(append(out, value...), op(","))
+	}
+	return append(out, op("}")), nil
+}
+
+// subscript rewrites what stands in the brackets of x[key] and x[from:to:step].
+func subscript(toks []tok, line int) ([]tok, error) {
+	colon := func(t tok) bool { return t.is(":") }
+	if find(toks, colon) < 0 {
+		key, err := rewriteTokens(toks, line)
+		return append([]tok{op("|")}, wrap("item", key)...), err
+	}
+	var args []tok
+	for n := 0; ; n++ {
+		end := find(toks, colon)
+		part := toks
+		if end >= 0 {
+			part = toks[:end]
+		}
+		bound, err := rewriteTokens(part, line)
+		if err != nil {
+			return nil, err
+		}
+		if len(bound) == 0 {
+			bound = []tok{name("none")}
+		}
+		if args = append(args, bound...); end < 0 {
+			return append([]tok{op("|")}, wrap("slice", args)...), nil
+		}
+		args, toks = append(args, op(",")), toks[end+1:]
+	}
 }
 
 // wrap returns a call of one of our functions.

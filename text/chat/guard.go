@@ -73,6 +73,7 @@ func (r *run) functions() map[string]jinja.Value {
 		reserved + "num":   num,
 		reserved + "attr":  attr,
 		reserved + "item":  item,
+		reserved + "slice": slice,
 		reserved + "is":    is,
 	}
 	for name, f := range r.filters {

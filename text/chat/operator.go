@@ -126,6 +126,72 @@ func item(args []jinja.Value, _ map[string]jinja.Value) (jinja.Value, error) {
 	return jinja.Undefined(), nil
 }
 
+// slice is x[from:to:step], with none for what is left out. The library's loops
+// for as long as the bounds say, not as long as the list is.
+func slice(args []jinja.Value, _ map[string]jinja.Value) (jinja.Value, error) {
+	var items []jinja.Value
+	var runes []rune
+	switch v := args[0]; {
+	case v.IsList():
+		items = v.AsList().Items
+	case v.IsString():
+		runes = []rune(v.AsString())
+	default:
+		return jinja.Undefined(), fmt.Errorf("no slice of %s", kindOf(v))
+	}
+	n := int64(len(items) + len(runes)) // one of them is empty
+	bounds := [3]jinja.Value{jinja.None(), jinja.None(), jinja.None()}
+	if copy(bounds[:], args[1:]); len(args) > 4 {
+		return jinja.Undefined(), errors.New("a slice has three parts at most")
+	}
+	for _, b := range bounds {
+		if !b.IsInt() && !b.IsNone() {
+			return jinja.Undefined(), fmt.Errorf("%s bounds a slice: want an integer", kindOf(b))
+		}
+	}
+	step := int64(1)
+	if bounds[2].IsInt() {
+		step = bounds[2].AsInt()
+	}
+	if step == 0 {
+		return jinja.Undefined(), errors.New("a slice with step 0")
+	}
+	low, high := int64(0), n // where a bound may lie
+	if step < 0 {
+		low, high = -1, n-1
+	}
+	bound := func(v jinja.Value, missing int64) int64 {
+		if v.IsNone() {
+			return missing
+		}
+		i := v.AsInt()
+		if i < 0 {
+			i += n
+		}
+		return max(low, min(i, high))
+	}
+	var from, to int64
+	if step > 0 {
+		from, to = bound(bounds[0], low), bound(bounds[1], high)
+	} else {
+		from, to = bound(bounds[0], high), bound(bounds[1], low)
+	}
+	step = max(-n-1, min(step, n+1)) // past either end all the same
+	var outItems []jinja.Value
+	var outRunes []rune
+	for i := from; step > 0 && i < to || step < 0 && i > to; i += step {
+		if items != nil {
+			outItems = append(outItems, items[i])
+		} else {
+			outRunes = append(outRunes, runes[i])
+		}
+	}
+	if args[0].IsString() {
+		return jinja.NewString(string(outRunes)), nil
+	}
+	return jinja.NewList(outItems), nil
+}
+
 // is is x is test.
 func is(args []jinja.Value, _ map[string]jinja.Value) (jinja.Value, error) {
 	ok, err := tests[args[1].AsString()](args[0], args[2:])
