@@ -8,6 +8,7 @@ import (
 
 //go:generate go -C gen run ./matvec -family pack_avx2 -out ../act_avx2_amd64.s -stubs ../act_avx2_amd64.go -pkg simd
 //go:generate go -C gen run ./matvec -family float_avx2 -out ../matvec_float_avx2_amd64.s -stubs ../matvec_float_avx2_amd64.go -pkg simd
+//go:generate go -C gen run ./matvec -family float_avx512 -out ../matvec_float_avx512_amd64.s -stubs ../matvec_float_avx512_amd64.go -pkg simd
 //go:generate go -C gen run ./matvec -family block_avx2 -out ../matvec_block_avx2_amd64.s -stubs ../matvec_block_avx2_amd64.go -pkg simd
 //go:generate go -C gen run ./matvec -family block_avx512 -out ../matvec_block_avx512_amd64.s -stubs ../matvec_block_avx512_amd64.go -pkg simd
 //go:generate go -C gen run ./matvec -family kquant_avx2 -out ../matvec_kquant_avx2_amd64.s -stubs ../matvec_kquant_avx2_amd64.go -pkg simd
@@ -40,6 +41,9 @@ var nativeMatVecs = [...]map[quant.Type]nativeMatVec{
 		quant.IQ4_XS: {iq4xsAVX2x1, iq4xsAVX2x4},
 	},
 	AVX512: {
+		quant.F32:    {f32AVX512x1, f32AVX512x4},
+		quant.F16:    {f16AVX512x1, f16AVX512x4},
+		quant.BF16:   {bf16AVX512x1, bf16AVX512x4},
 		quant.Q4_0:   {q4_0AVX512x1, q4_0AVX512x4},
 		quant.Q4_1:   {q4_1AVX512x1, q4_1AVX512x4},
 		quant.Q5_0:   {q5_0AVX512x1, q5_0AVX512x4},

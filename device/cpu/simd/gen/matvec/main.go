@@ -14,6 +14,7 @@ import (
 var families = map[string]func(){
 	"pack_avx2":     packAVX2,
 	"float_avx2":    floatAVX2,
+	"float_avx512":  floatAVX512,
 	"block_avx2":    blockAVX2,
 	"block_avx512":  blockAVX512,
 	"kquant_avx2":   kquantAVX2,
