@@ -74,8 +74,8 @@ var architectures = []string{"llama", "qwen2", "qwen3", "qwen3moe"}
 
 // Plan chooses a type for every tensor of a model, in the order llama.cpp
 // writes them: by layer, then by name. It follows llama.cpp's rules for the
-// architectures it knows, so that a file quantised here and one quantised there
-// have the same types. With pure, every tensor that is quantised at all gets the
+// architectures it knows, so that the two write the same file, byte for byte.
+// With pure, every tensor that is quantised at all gets the
 // base type. An architecture it does not know is an error.
 func Plan(f *gguf.File, m Mix, pure bool) ([]Choice, error) {
 	r, err := newRules(f, m)

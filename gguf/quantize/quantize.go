@@ -78,30 +78,22 @@ func Write(ctx context.Context, w io.Writer, f *gguf.File, m Mix, plan []Choice,
 	return gguf.Write(w, metadata(f, m), sources)
 }
 
-// metadata is f's with the mix's file type. general.alignment is kept in the
-// only type that a writer may use.
+// metadata is f's with the mix's file type, in llama.cpp's order: what
+// quantising changes goes to the end. general.alignment is kept in the only
+// type that a writer may use.
 func metadata(f *gguf.File, m Mix) []gguf.KV {
+	const version, fileType = "general.quantization_version", "general.file_type"
 	var kvs []gguf.KV
-	set := func(key string, v uint32) {
-		i := slices.IndexFunc(kvs, func(kv gguf.KV) bool { return kv.Key == key })
-		if i < 0 {
-			kvs = append(kvs, gguf.KV{Key: key, Value: v})
-		} else {
-			kvs[i].Value = v
-		}
-	}
 	for _, kv := range f.KV {
 		switch kv.Key {
-		case "split.no", "split.count", "split.tensors.count":
+		case "split.no", "split.count", "split.tensors.count", version, fileType:
+			continue
 		case "general.alignment":
-			set(kv.Key, uint32(f.Alignment))
-		default:
-			kvs = append(kvs, kv)
+			kv.Value = uint32(f.Alignment)
 		}
+		kvs = append(kvs, kv)
 	}
-	set("general.quantization_version", quantizationVersion)
-	set("general.file_type", m.FileType)
-	return kvs
+	return append(kvs, gguf.KV{Key: version, Value: uint32(quantizationVersion)}, gguf.KV{Key: fileType, Value: m.FileType})
 }
 
 // convert writes one tensor. Chunks of rows are converted side by side and
