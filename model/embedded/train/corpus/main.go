@@ -1,7 +1,7 @@
 // Command corpus collects the text that the embedded model is trained on: the Go toolchain's own source and
 // documentation, and the modules of modules.txt at the versions given there.
 //
-//	go run ./model/embedded/train/corpus -out .train
+//	go -C model/embedded/train run ./corpus -out ../../../.train
 //
 // It writes train.txt and valid.txt (documents in path order, each ended by a NUL byte) and manifest.txt (one line
 // per document: split, SHA-256, bytes, path), and prints the sizes and digests that README.md records. The same

@@ -1,6 +1,6 @@
 // Command export writes the trained model as a GGUF file.
 //
-//	go run ./model/embedded/train/export -in .train -out model/embedded/holdfast-7m-q8_0.gguf
+//	go -C model/embedded/train run ./export -in ../../../.train -out ../holdfast-7m-q8_0.gguf
 //
 // It reads the tokenizer.json and the model-*.safetensors that bpe.py and train.py wrote. Matrices become Q8_0 (or
 // what -type names), norms stay F32.
