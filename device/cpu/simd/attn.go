@@ -1,8 +1,6 @@
 package simd
 
-import (
-	"github.com/holdfast-llm/holdfast/gguf/quant"
-)
+import "github.com/holdfast-llm/holdfast/gguf/quant"
 
 //go:generate go run -C gen ./attention -out ../attn_amd64.s -stubs ../attn_amd64_stubs.go -pkg simd
 
@@ -11,7 +9,7 @@ import (
 // vDim elements of the cache type, positions contiguous. Any g >= 1 will do.
 //
 // Queries come multiplied by the score scale. A row at or beyond the stated
-// count is never read. A NaN or an infinite score makes its head's outputs
+// count is never read. A NaN, or a score of +Inf, makes its head's outputs
 // NaN; finite scores of any size do not overflow.
 type Attention struct {
 	Name string // such as "avx512.f16"
