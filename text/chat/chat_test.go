@@ -290,6 +290,7 @@ func FuzzRender(f *testing.F) {
 	f.Add(chatMLTools)
 	f.Add("{% set x = [] %}{% macro f(a, b=1) %}{{ a ~ b * 2 }}{% endmacro %}{% for k, v in {'a': x}.items() if v %}{{ f(k) }}{% else %}{{ range(3)|list }}{% endfor %}")
 	f.Add("{% filter upper %}{% call(a) m() %}{{ 'x'.split(',', 1)[0][1:] }}{% endcall %}{% endfilter %}{% raw %}{{{% endraw %}{# c #}")
+	f.Add("{{ '%5.1f%c' % (1.5, 65) }}{{ x[::-1][0] }}{{ dict(a=1)|tojson(indent=2) }}{% set n = namespace(l=[]) %}{% set n.l = n.l + [n.l] %}")
 	f.Add("{{ [{'a': 1}]|selectattr('a', 'eq', 1)|map(attribute='a')|join(', ') if x is not none else -1.5e3 // 2 }}")
 	c := Conversation{
 		Messages:            []Message{{Role: "user", Content: "hi"}, {Role: "assistant", ToolCalls: []ToolCall{{Name: "f"}}}},

@@ -40,7 +40,7 @@
 // raw, generation; namespace, range, dict, joiner, cycler, raise_exception,
 // strftime_now; Jinja's filters and tests but the rare ones. Refused with the
 // line: include, import, extends, do, with, recursive loops, assignment of
-// several names, loops over three variables, formatting with %.
+// several names, loops over three variables.
 //
 // # Where it differs from Jinja
 //

@@ -114,6 +114,7 @@ var filters = map[string]filter{
 	"first":      onItems(func(l []jinja.Value) jinja.Value { return l[0] }),
 	"float":      filterFloat,
 	"from_json":  filterFromJSON,
+	"format":     filterFormat,
 	"fromjson":   filterFromJSON,
 	"indent":     filterIndent,
 	"int":        filterInt,

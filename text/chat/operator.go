@@ -12,7 +12,7 @@ import (
 // What rewriting makes of operators: see rewrite.go.
 
 // arithmetic is x * y, /, //, % and **, as Python has them: division rounds
-// down, and a string times a number repeats it.
+// down, a string times a number repeats it, and a string % values formats them.
 func (r *run) arithmetic(args []jinja.Value, _ map[string]jinja.Value) (jinja.Value, error) {
 	if len(args) != 3 {
 		return jinja.Undefined(), errors.New("an operand is not one value")
@@ -24,6 +24,10 @@ func (r *run) arithmetic(args []jinja.Value, _ map[string]jinja.Value) (jinja.Va
 	switch {
 	case op == "*" && a.IsString() && b.IsInt():
 		return r.repeat(a.AsString(), b.AsInt())
+	case op == "%" && a.IsString() && b.IsList():
+		return r.printf(a.AsString(), b.AsList().Items)
+	case op == "%" && a.IsString():
+		return r.printf(a.AsString(), []jinja.Value{b})
 	case !a.IsNumber() || !b.IsNumber():
 		return jinja.Undefined(), fmt.Errorf("no %s of %s and %s", op, kindOf(a), kindOf(b))
 	case op != "*" && op != "**" && number(b) == 0:

@@ -9,7 +9,6 @@ import (
 
 // departs are the templates of the file that we render otherwise, or refuse.
 var departs = map[string]string{
-	"{{ '%s-%d' % ('a', 3) }}":                                 "formatting with % is refused",
 	"{{ {'b':1,'A':2}|dictsort }}":                             "there are no tuples: a pair prints as a list",
 	"{{ 'A' ~ 1 + 2 }}":                                        "a string plus a number joins them",
 	"{% set a, b = 1, 2 %}{{ a }}{{ b }}":                      "refused",
