@@ -119,6 +119,9 @@ func (e *RenderError) Unwrap() error { return e.Err }
 
 // Render returns the prompt of a conversation. It fails with a *[RenderError],
 // or before that on tools, arguments and extra values that are not JSON.
+//
+// Control tokens are text in the prompt: tokenize it with special tokens parsed,
+// and without adding a BOS if the prompt begins with one, as many do.
 func (t *Template) Render(c Conversation) (s string, err error) {
 	vars, size, err := variables(c)
 	if err != nil {

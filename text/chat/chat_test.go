@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -209,31 +210,32 @@ func TestBadConversations(t *testing.T) {
 func TestHostileTemplates(t *testing.T) {
 	doubling := "{% set x = 'aaaaaaaaaaaaaaaa' %}" + strings.Repeat("{% set x = x ~ x %}", 40)
 	for name, source := range map[string]string{
-		"an endless range":                    "{% for i in range(1000000000000) %}{% endfor %}",
-		"a range past the last integer":       "{{ range(0, 9223372036854775807, 9223372036854775806)|list|length }}{{ range(1000000)|length }}",
-		"loops in loops":                      strings.Repeat("{% for i in range(99999) %}", 5) + strings.Repeat("{% endfor %}", 5),
-		"a macro that calls itself":           "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}",
-		"macros that call each other":         "{% macro f() %}{{ g() }}{% endmacro %}{% macro g() %}{% call f() %}{% endcall %}{% endmacro %}{{ f() }}",
-		"a string repeated":                   "{{ 'abc' * 100000000000 }}",
-		"a string repeated twice":             "{{ ('a' * 1000000 * 1000000)|length }}",
-		"a string doubled":                    doubling,
-		"a list doubled":                      "{% set x = [1] %}" + strings.Repeat("{% set x = x + x %}", 40),
-		"a list nested":                       "{% set x = [1, 1] %}" + strings.Repeat("{% set x = [x, x] %}", 40),
-		"a list in itself":                    "{% set x = [] %}{% set _ = x.append(x) %}{{ x }}",
-		"a list in itself, by way of another": "{% set x = [] %}{% set y = [x] %}{% set _ = x.append(y) %}{{ x ~ '' }}",
-		"a namespace in itself":               "{% set n = namespace() %}{% set n.n = [n] %}{{ n == n }}",
-		"a list filled after it was nested":   "{% set l = [] %}{% set x = l %}" + strings.Repeat("{% set x = [x, x] %}", 12) + "{% for i in range(1000) %}{% set _ = l.append('a' * 1000) %}{% endfor %}{{ x ~ '' }}",
-		"a macro that doubles its argument":   "{% macro f(x) %}{{ f(x ~ x) }}{% endmacro %}{{ f('aaaaaaaaaaaaaaaaaaaa') }}",
-		"output in a loop":                    "{% for i in range(99999) %}{{ '" + strings.Repeat("a", 1000) + "' }}{% endfor %}",
-		"replace":                             "{{ ('a' * 100000)|replace('a', 'b' * 100000) }}",
-		"replace nothing":                     "{{ ('a' * 100000).replace('', 'b' * 100000) }}",
-		"join":                                "{{ range(99999)|join('b' * 100000) }}",
-		"indent":                              "{{ ('\\n' * 100000)|indent(9999) }}{{ ('\\n' * 100000)|indent('a' * 1000) }}",
-		"tojson":                              "{{ [[1]]|tojson(indent=1000000000) }}",
-		"format":                              "{{ ('{0}' * 100000).format('a' * 100000) }}",
-		"append in a loop over itself":        "{% set l = [1] %}{% for i in l %}{% set _ = l.append(i) %}{% endfor %}{{ l|length }}{% for i in range(99999) %}{% set _ = l.append(l|string) %}{% endfor %}",
-		"a big power":                         "{{ 9 ** 9 ** 9 ** 9 }}",
-		"a slice past the end":                "{{ [1][0:9000000000000000000:2] }}{{ 'abc'[9000000000000000000:-9000000000000000000:-2] }}{{ raise_exception('ok') }}",
+		"an endless range":                              "{% for i in range(1000000000000) %}{% endfor %}",
+		"a range past the last integer":                 "{{ range(0, 9223372036854775807, 9223372036854775806)|list|length }}{{ range(1000000)|length }}",
+		"loops in loops":                                strings.Repeat("{% for i in range(99999) %}", 5) + strings.Repeat("{% endfor %}", 5),
+		"a macro that calls itself":                     "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}",
+		"macros that call each other":                   "{% macro f() %}{{ g() }}{% endmacro %}{% macro g() %}{% call f() %}{% endcall %}{% endmacro %}{{ f() }}",
+		"a string repeated":                             "{{ 'abc' * 100000000000 }}",
+		"a string repeated twice":                       "{{ ('a' * 1000000 * 1000000)|length }}",
+		"a string doubled":                              doubling,
+		"a list doubled":                                "{% set x = [1] %}" + strings.Repeat("{% set x = x + x %}", 40),
+		"a list nested":                                 "{% set x = [1, 1] %}" + strings.Repeat("{% set x = [x, x] %}", 40),
+		"a list in itself":                              "{% set x = [] %}{% set _ = x.append(x) %}{{ x }}",
+		"a list in itself, by way of another":           "{% set x = [] %}{% set y = [x] %}{% set _ = x.append(y) %}{{ x ~ '' }}",
+		"a namespace in itself":                         "{% set n = namespace() %}{% set n.n = [n] %}{{ n == n }}",
+		"a list filled after it was nested":             "{% set l = [] %}{% set x = l %}" + strings.Repeat("{% set x = [x, x] %}", 12) + "{% for i in range(1000) %}{% set _ = l.append('a' * 1000) %}{% endfor %}{{ x ~ '' }}",
+		"lists filled after they were nested, compared": "{% set l = [] %}{% set m = [] %}{% set x = l %}{% set y = m %}" + strings.Repeat("{% set x = [x, x] %}{% set y = [y, y] %}", 12) + "{% for i in range(20000) %}{% set _ = l.append(1) %}{% set _ = m.append(1) %}{% endfor %}{{ x == y }}",
+		"a macro that doubles its argument":             "{% macro f(x) %}{{ f(x ~ x) }}{% endmacro %}{{ f('aaaaaaaaaaaaaaaaaaaa') }}",
+		"output in a loop":                              "{% for i in range(99999) %}{{ '" + strings.Repeat("a", 1000) + "' }}{% endfor %}",
+		"replace":                                       "{{ ('a' * 100000)|replace('a', 'b' * 100000) }}",
+		"replace nothing":                               "{{ ('a' * 100000).replace('', 'b' * 100000) }}",
+		"join":                                          "{{ range(99999)|join('b' * 100000) }}",
+		"indent":                                        "{{ ('\\n' * 100000)|indent(9999) }}{{ ('\\n' * 100000)|indent('a' * 1000) }}",
+		"tojson":                                        "{{ [[1]]|tojson(indent=1000000000) }}",
+		"format":                                        "{{ ('{0}' * 100000).format('a' * 100000) }}",
+		"append in a loop over itself":                  "{% set l = [1] %}{% for i in l %}{% set _ = l.append(i) %}{% endfor %}{{ l|length }}{% for i in range(99999) %}{% set _ = l.append(l|string) %}{% endfor %}",
+		"a big power":                                   "{{ 9 ** 9 ** 9 ** 9 }}",
+		"a slice past the end":                          "{{ [1][0:9000000000000000000:2] }}{{ 'abc'[9000000000000000000:-9000000000000000000:-2] }}{{ raise_exception('ok') }}",
 	} {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
@@ -250,6 +252,29 @@ func TestHostileTemplates(t *testing.T) {
 			t.Log(err)
 		})
 	}
+}
+
+func TestRenderIsConcurrent(t *testing.T) {
+	tmpl, err := Parse(chatMLTools)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := readConversation(t, "tool")
+	want, err := tmpl.Render(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range 20 {
+				if got, err := tmpl.Render(c); err != nil || got != want {
+					t.Errorf("%q, %v, want %q", got, err, want)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // metadata is a file's metadata in a map.

@@ -40,6 +40,9 @@ func countJoins(toks []tok) int {
 	return n
 }
 
+// rewriteTokens goes through an expression once. What an operator takes on its
+// left is at the end of out already, rewritten; what it takes on its right is
+// found in toks and rewritten first.
 func rewriteTokens(toks []tok, line int) ([]tok, error) {
 	var out []tok
 	for i := 0; i < len(toks); i++ {
@@ -82,7 +85,18 @@ func rewriteTokens(toks []tok, line int) ([]tok, error) {
 				return nil, err
 			}
 			out, i = call, end-1
-		case (t.is("~") || t.is("+") || t.is("-")) && operandStart(out) >= 0:
+		case t.word("in"):
+			end := operandEnd(toks, i+1)
+			if end < 0 {
+				return nil, syntaxError(line, "in without a second operand")
+			}
+			right, err := rewriteTokens(toks[i+1:end], line)
+			if err != nil {
+				return nil, err
+			}
+			out = append(append(out, t), wrap("small", right)...)
+			i = end - 1
+		case (t.is("~") || t.is("+") || t.is("-") || t.is("==") || t.is("!=")) && operandStart(out) >= 0:
 			start, end := operandStart(out), operandEnd(toks, i+1)
 			if end < 0 {
 				return nil, syntaxError(line, "%s without a second operand", t.text)

@@ -39,7 +39,7 @@ type run struct {
 	now      time.Time
 	filters  map[string]filter // for map, which looks one up
 
-	line  int // of the last tag entered, in the rewritten template's terms
+	line  int // of the last tag entered
 	steps int
 	out   int // bytes printed, inside macros too
 	depth int // of macros

@@ -202,8 +202,8 @@ func is(args []jinja.Value, _ map[string]jinja.Value) (jinja.Value, error) {
 	return jinja.NewBool(ok), err
 }
 
-// small passes an operand of + or ~, which the library writes out whatever its
-// size.
+// small passes an operand of +, ~, ==, != or in, which the library writes out or
+// compares whatever its size.
 func (r *run) small(args []jinja.Value, _ map[string]jinja.Value) (jinja.Value, error) {
 	if len(args) != 1 {
 		return jinja.Undefined(), errors.New("an operand is not one value")

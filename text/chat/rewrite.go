@@ -20,8 +20,8 @@ import (
 //     x[key] and x.method(y) become filters, which bind alike; x is test becomes
 //     a call.
 //   - x * y and its kin become calls: a repeated string can be any size, and the
-//     library does not divide as Python does. The operands of +, - and ~ and
-//     whatever is called pass through functions too.
+//     library does not divide as Python does. The operands of +, -, ~, ==,
+//     != and in, and whatever is called, pass through functions too.
 //   - dict(k=v) and namespace(k=v) become {'k': v}, which keeps the order.
 //   - Default arguments of macros are assigned in the macro's body, and a
 //     variable that a loop's body sets is put back when the next round starts.
