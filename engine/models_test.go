@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"hash/fnv"
 	"math"
 	"sync"
 	"testing"
@@ -13,19 +14,31 @@ import (
 
 // models keeps the files that tests share: most of their time goes into
 // quantising weights.
-var models sync.Map // synth.Config -> func() *gguf.File
+var models sync.Map // synth.Config -> func() madeModel
+
+type madeModel struct {
+	f      *gguf.File
+	digest uint64 // FNV-1a of the file
+}
+
+func made(c synth.Config) madeModel {
+	make, _ := models.LoadOrStore(c, sync.OnceValue(func() madeModel {
+		b := synth.Model(c)
+		h := fnv.New64a()
+		h.Write(b)
+		f, err := gguf.Parse("synth", b)
+		if err != nil {
+			panic(err)
+		}
+		return madeModel{f, h.Sum64()}
+	}))
+	return make.(func() madeModel)()
+}
 
 // model is the random model that c describes, the same file for the same c.
 func model(tb testing.TB, c synth.Config) *gguf.File {
 	tb.Helper()
-	open, _ := models.LoadOrStore(c, sync.OnceValue(func() *gguf.File {
-		f, err := gguf.Parse("synth", synth.Model(c))
-		if err != nil {
-			panic(err)
-		}
-		return f
-	}))
-	return open.(func() *gguf.File)()
+	return made(c).f
 }
 
 // open starts an engine on f that ends with the test.
