@@ -1,6 +1,6 @@
 """Train the model.
 
-    python3 train.py DIR --steps 1500 6500 6500
+    python3 train.py DIR --steps 1500 6500 8000
 
 DIR holds what bpe.py wrote. The counts are the steps at sequence lengths 256, 1,024 and 4,096. Every --save steps and
 at the end the weights go to DIR/model-1.safetensors and DIR/model-2.safetensors, under the names of Hugging
