@@ -11,32 +11,44 @@ import (
 // Benchmarks stream weights that no cache holds.
 const streamBytes = 384 << 20
 
-// BenchmarkMatVec is the product alone, its weights read from memory, by one
-// goroutine. MB/s counts the bytes of the weights.
+// BenchmarkMatVec is the product alone, its weights read from memory: by one
+// goroutine, and at the best level by two, each with its own half of the
+// weights. MB/s counts the bytes of the weights.
 func BenchmarkMatVec(b *testing.B) {
-	const k, rowsPerCall = 2048, 64
+	const k, rowsPerCall = 2048, 256
 	rng := rand.New(rand.NewPCG(8, 8))
 	buf := make([]byte, streamBytes)
-	for _, l := range Levels() {
-		for i := range portableMatVecs {
-			typ := portableMatVecs[i].t
+	for i := range portableMatVecs {
+		typ := portableMatVecs[i].t
+		pattern := randomWeights(rng, typ, rowsPerCall, k, weightFills[0].f)
+		for _, l := range Levels() {
 			mv, _ := MatVecFor(l, typ)
-			b.Run(fmt.Sprintf("%v/level=%v", typ, l), func(b *testing.B) {
-				// Slow kernels get less to read: it is still more than caches hold.
-				n := streamBytes
-				if l == Portable {
-					n /= 6
+			act := packed(rng, mv, k, actFills[0].f)
+			n := streamBytes / (2 * len(pattern)) * 2 * len(pattern)
+			if l == Portable {
+				n /= 8 // slow, and still more than caches hold
+			}
+			w := fillFrom(buf[:n], pattern)
+			for threads := 1; threads <= 2; threads++ {
+				if threads > 1 && l != detected {
+					continue
 				}
-				chunk := rowsPerCall * typ.RowBytes(k)
-				w := fillFrom(buf[:n/chunk*chunk], randomWeights(rng, typ, rowsPerCall, k, weightFills[0].f))
-				act, out := packed(rng, mv, k, actFills[0].f), make([]float32, rowsPerCall)
-				b.SetBytes(int64(len(w)))
-				for b.Loop() {
-					for at := 0; at < len(w); at += chunk {
-						mv.Dot(out, w[at:][:chunk], act, k)
+				b.Run(fmt.Sprintf("%v/level=%v/threads=%d", typ, l, threads), func(b *testing.B) {
+					b.SetBytes(int64(len(w)))
+					for b.Loop() {
+						var wg sync.WaitGroup
+						for part := range threads {
+							wg.Go(func() {
+								out, w := make([]float32, rowsPerCall), w[part*len(w)/threads:][:len(w)/threads]
+								for ; len(w) >= len(pattern); w = w[len(pattern):] {
+									mv.Dot(out, w[:len(pattern)], act, k)
+								}
+							})
+						}
+						wg.Wait()
 					}
-				}
-			})
+				})
+			}
 		}
 	}
 }

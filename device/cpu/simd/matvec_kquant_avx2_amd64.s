@@ -201,97 +201,99 @@ GLOBL kq2Words<>(SB), RODATA|NOPTR, $32
 // func q2kAVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q2kAVX2x1(SB), NOSPLIT, $0-48
-	MOVQ out+0(FP), AX
-	MOVQ w+8(FP), CX
-	MOVQ act+16(FP), DX
+	MOVQ    out+0(FP), AX
+	MOVQ    w+8(FP), CX
+	MOVQ    act+16(FP), DX
+	VMOVDQU kq2Nibble<>+0(SB), Y0
+	VMOVDQU kq2Two<>+0(SB), Y1
 
 row:
-	VPXOR Y0, Y0, Y0
+	VPXOR Y2, Y2, Y2
 	MOVQ  DX, BX
 	MOVQ  blocks+24(FP), SI
 
 loop0:
-	VBROADCASTSS 304(BX), X1
-	VMOVDQU      (CX), X2
-	VPSRLW       $0x04, X2, X3
-	VPAND        kq2Nibble<>+0(SB), X2, X2
-	VPAND        kq2Nibble<>+0(SB), X3, X3
-	VPMOVZXBW    X3, Y3
-	VPMADDWD     256(BX), Y3, Y3
-	VPSHUFB      kq2Pairs<>+0(SB), X2, X2
-	VPMOVZXBW    X2, Y2
-	VMOVDQU      16(CX), Y4
-	VPAND        kq2Two<>+0(SB), Y4, Y5
-	VPMADDUBSW   (BX), Y5, Y5
-	VPSHUFB      kq2Word<>+0(SB), Y2, Y6
-	VPMADDWD     Y6, Y5, Y5
-	VPSRLW       $0x02, Y4, Y6
-	VPAND        kq2Two<>+0(SB), Y6, Y6
-	VPMADDUBSW   32(BX), Y6, Y6
-	VPSHUFB      kq2Word<>+32(SB), Y2, Y7
-	VPMADDWD     Y7, Y6, Y6
-	VPADDD       Y6, Y5, Y5
-	VPSRLW       $0x04, Y4, Y6
-	VPAND        kq2Two<>+0(SB), Y6, Y6
-	VPMADDUBSW   64(BX), Y6, Y6
-	VPSHUFB      kq2Word<>+64(SB), Y2, Y7
-	VPMADDWD     Y7, Y6, Y6
-	VPADDD       Y6, Y5, Y5
-	VPSRLW       $0x06, Y4, Y4
-	VPAND        kq2Two<>+0(SB), Y4, Y4
-	VPMADDUBSW   96(BX), Y4, Y4
-	VPSHUFB      kq2Word<>+96(SB), Y2, Y6
-	VPMADDWD     Y6, Y4, Y4
-	VPADDD       Y4, Y5, Y5
-	VMOVDQU      48(CX), Y4
-	VPAND        kq2Two<>+0(SB), Y4, Y6
-	VPMADDUBSW   128(BX), Y6, Y6
-	VPSHUFB      kq2Word<>+128(SB), Y2, Y7
-	VPMADDWD     Y7, Y6, Y6
-	VPADDD       Y6, Y5, Y5
-	VPSRLW       $0x02, Y4, Y6
-	VPAND        kq2Two<>+0(SB), Y6, Y6
-	VPMADDUBSW   160(BX), Y6, Y6
-	VPSHUFB      kq2Word<>+160(SB), Y2, Y7
-	VPMADDWD     Y7, Y6, Y6
-	VPADDD       Y6, Y5, Y5
-	VPSRLW       $0x04, Y4, Y6
-	VPAND        kq2Two<>+0(SB), Y6, Y6
-	VPMADDUBSW   192(BX), Y6, Y6
-	VPSHUFB      kq2Word<>+192(SB), Y2, Y7
-	VPMADDWD     Y7, Y6, Y6
-	VPADDD       Y6, Y5, Y5
-	VPSRLW       $0x06, Y4, Y4
-	VPAND        kq2Two<>+0(SB), Y4, Y4
-	VPMADDUBSW   224(BX), Y4, Y4
-	VPSHUFB      kq2Word<>+224(SB), Y2, Y2
-	VPMADDWD     Y2, Y4, Y4
-	VPADDD       Y4, Y5, Y5
-	VPBROADCASTD 80(CX), X2
-	VCVTPH2PS    X2, X2
-	VMULPS       X1, X2, X2
-	VBROADCASTSS X2, Y1
+	VBROADCASTSS 304(BX), X3
+	VMOVDQU      (CX), X4
+	VPSRLW       $0x04, X4, X5
+	VPAND        X0, X4, X4
+	VPAND        X0, X5, X5
+	VPMOVZXBW    X5, Y5
+	VPMADDWD     256(BX), Y5, Y5
+	VPSHUFB      kq2Pairs<>+0(SB), X4, X4
+	VPMOVZXBW    X4, Y4
+	VMOVDQU      16(CX), Y6
+	VPAND        Y1, Y6, Y7
+	VPMADDUBSW   (BX), Y7, Y7
+	VPSHUFB      kq2Word<>+0(SB), Y4, Y8
+	VPMADDWD     Y8, Y7, Y7
+	VPSRLW       $0x02, Y6, Y8
+	VPAND        Y1, Y8, Y8
+	VPMADDUBSW   32(BX), Y8, Y8
+	VPSHUFB      kq2Word<>+32(SB), Y4, Y9
+	VPMADDWD     Y9, Y8, Y8
+	VPADDD       Y8, Y7, Y7
+	VPSRLW       $0x04, Y6, Y8
+	VPAND        Y1, Y8, Y8
+	VPMADDUBSW   64(BX), Y8, Y8
+	VPSHUFB      kq2Word<>+64(SB), Y4, Y9
+	VPMADDWD     Y9, Y8, Y8
+	VPADDD       Y8, Y7, Y7
+	VPSRLW       $0x06, Y6, Y6
+	VPAND        Y1, Y6, Y6
+	VPMADDUBSW   96(BX), Y6, Y6
+	VPSHUFB      kq2Word<>+96(SB), Y4, Y8
+	VPMADDWD     Y8, Y6, Y6
+	VPADDD       Y6, Y7, Y7
+	VMOVDQU      48(CX), Y6
+	VPAND        Y1, Y6, Y8
+	VPMADDUBSW   128(BX), Y8, Y8
+	VPSHUFB      kq2Word<>+128(SB), Y4, Y9
+	VPMADDWD     Y9, Y8, Y8
+	VPADDD       Y8, Y7, Y7
+	VPSRLW       $0x02, Y6, Y8
+	VPAND        Y1, Y8, Y8
+	VPMADDUBSW   160(BX), Y8, Y8
+	VPSHUFB      kq2Word<>+160(SB), Y4, Y9
+	VPMADDWD     Y9, Y8, Y8
+	VPADDD       Y8, Y7, Y7
+	VPSRLW       $0x04, Y6, Y8
+	VPAND        Y1, Y8, Y8
+	VPMADDUBSW   192(BX), Y8, Y8
+	VPSHUFB      kq2Word<>+192(SB), Y4, Y9
+	VPMADDWD     Y9, Y8, Y8
+	VPADDD       Y8, Y7, Y7
+	VPSRLW       $0x06, Y6, Y6
+	VPAND        Y1, Y6, Y6
+	VPMADDUBSW   224(BX), Y6, Y6
+	VPSHUFB      kq2Word<>+224(SB), Y4, Y4
+	VPMADDWD     Y4, Y6, Y6
+	VPADDD       Y6, Y7, Y7
+	VPBROADCASTD 80(CX), X4
+	VCVTPH2PS    X4, X4
+	VMULPS       X3, X4, X4
+	VBROADCASTSS X4, Y3
+	VCVTDQ2PS    Y7, Y7
+	VFMADD231PS  Y3, Y7, Y2
+	VPSHUFD      $0x55, X4, X4
+	VBROADCASTSS X4, Y4
 	VCVTDQ2PS    Y5, Y5
-	VFMADD231PS  Y1, Y5, Y0
-	VPSHUFD      $0x55, X2, X2
-	VBROADCASTSS X2, Y2
-	VCVTDQ2PS    Y3, Y3
-	VFNMADD231PS Y2, Y3, Y0
+	VFNMADD231PS Y4, Y5, Y2
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2112(CX)
 	ADDQ         $0x00000054, CX
 	ADDQ         $0x00000140, BX
 	DECQ         SI
 	JNZ          loop0
-	VSHUFPS      $0x88, Y0, Y0, Y1
-	VSHUFPS      $0xdd, Y0, Y0, Y0
-	VADDPS       Y0, Y1, Y1
-	VSHUFPS      $0x88, Y1, Y1, Y0
-	VSHUFPS      $0xdd, Y1, Y1, Y1
-	VADDPS       Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPS       X1, X0, X1
-	VMOVSS       X1, (AX)
+	VSHUFPS      $0x88, Y2, Y2, Y3
+	VSHUFPS      $0xdd, Y2, Y2, Y2
+	VADDPS       Y2, Y3, Y3
+	VSHUFPS      $0x88, Y3, Y3, Y2
+	VSHUFPS      $0xdd, Y3, Y3, Y3
+	VADDPS       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VADDPS       X3, X2, X3
+	VMOVSS       X3, (AX)
 	ADDQ         $0x04, AX
 	DECQ         rows+32(FP)
 	JNZ          row
@@ -301,319 +303,321 @@ loop0:
 // func q2kAVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q2kAVX2x4(SB), NOSPLIT, $0-48
-	MOVQ   out+0(FP), AX
-	MOVQ   w+8(FP), CX
-	MOVQ   act+16(FP), DX
-	MOVQ   blocks+24(FP), BX
-	IMUL3Q $0x00000054, BX, BX
-	MOVQ   step+40(FP), SI
-	IMULQ  SI, BX
-	LEAQ   (CX)(BX*1), DI
-	LEAQ   (DI)(BX*1), R8
-	LEAQ   (R8)(BX*1), R9
-	SHLQ   $0x02, SI
-	LEAQ   (SI)(SI*2), BX
+	MOVQ    out+0(FP), AX
+	MOVQ    w+8(FP), CX
+	MOVQ    act+16(FP), DX
+	MOVQ    blocks+24(FP), BX
+	IMUL3Q  $0x00000054, BX, BX
+	MOVQ    step+40(FP), SI
+	IMULQ   SI, BX
+	LEAQ    (CX)(BX*1), DI
+	LEAQ    (DI)(BX*1), R8
+	LEAQ    (R8)(BX*1), R9
+	SHLQ    $0x02, SI
+	LEAQ    (SI)(SI*2), BX
+	VMOVDQU kq2Nibble<>+0(SB), Y0
+	VMOVDQU kq2Two<>+0(SB), Y1
 
 row:
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
 	VPXOR Y2, Y2, Y2
 	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
 	MOVQ  DX, R10
 	MOVQ  blocks+24(FP), R11
 
 loop0:
-	VBROADCASTSS 304(R10), X4
-	VMOVDQU      (CX), X5
-	VPSRLW       $0x04, X5, X6
-	VPAND        kq2Nibble<>+0(SB), X5, X5
-	VPAND        kq2Nibble<>+0(SB), X6, X6
-	VPMOVZXBW    X6, Y6
-	VPMADDWD     256(R10), Y6, Y6
-	VPSHUFB      kq2Pairs<>+0(SB), X5, X5
-	VPMOVZXBW    X5, Y5
-	VMOVDQU      16(CX), Y7
-	VPAND        kq2Two<>+0(SB), Y7, Y8
-	VPMADDUBSW   (R10), Y8, Y8
-	VPSHUFB      kq2Word<>+0(SB), Y5, Y9
-	VPMADDWD     Y9, Y8, Y8
-	VPSRLW       $0x02, Y7, Y9
-	VPAND        kq2Two<>+0(SB), Y9, Y9
-	VPMADDUBSW   32(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+32(SB), Y5, Y10
-	VPMADDWD     Y10, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPSRLW       $0x04, Y7, Y9
-	VPAND        kq2Two<>+0(SB), Y9, Y9
-	VPMADDUBSW   64(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+64(SB), Y5, Y10
-	VPMADDWD     Y10, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPSRLW       $0x06, Y7, Y7
-	VPAND        kq2Two<>+0(SB), Y7, Y7
-	VPMADDUBSW   96(R10), Y7, Y7
-	VPSHUFB      kq2Word<>+96(SB), Y5, Y9
-	VPMADDWD     Y9, Y7, Y7
-	VPADDD       Y7, Y8, Y8
-	VMOVDQU      48(CX), Y7
-	VPAND        kq2Two<>+0(SB), Y7, Y9
-	VPMADDUBSW   128(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+128(SB), Y5, Y10
-	VPMADDWD     Y10, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPSRLW       $0x02, Y7, Y9
-	VPAND        kq2Two<>+0(SB), Y9, Y9
-	VPMADDUBSW   160(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+160(SB), Y5, Y10
-	VPMADDWD     Y10, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPSRLW       $0x04, Y7, Y9
-	VPAND        kq2Two<>+0(SB), Y9, Y9
-	VPMADDUBSW   192(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+192(SB), Y5, Y10
-	VPMADDWD     Y10, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPSRLW       $0x06, Y7, Y7
-	VPAND        kq2Two<>+0(SB), Y7, Y7
-	VPMADDUBSW   224(R10), Y7, Y7
-	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
-	VPMADDWD     Y5, Y7, Y7
-	VPADDD       Y7, Y8, Y8
-	VPBROADCASTD 80(CX), X5
-	VCVTPH2PS    X5, X5
-	VMULPS       X4, X5, X5
-	VBROADCASTSS X5, Y7
+	VBROADCASTSS 304(R10), X6
+	VMOVDQU      (CX), X7
+	VPSRLW       $0x04, X7, X8
+	VPAND        X0, X7, X7
+	VPAND        X0, X8, X8
+	VPMOVZXBW    X8, Y8
+	VPMADDWD     256(R10), Y8, Y8
+	VPSHUFB      kq2Pairs<>+0(SB), X7, X7
+	VPMOVZXBW    X7, Y7
+	VMOVDQU      16(CX), Y9
+	VPAND        Y1, Y9, Y10
+	VPMADDUBSW   (R10), Y10, Y10
+	VPSHUFB      kq2Word<>+0(SB), Y7, Y11
+	VPMADDWD     Y11, Y10, Y10
+	VPSRLW       $0x02, Y9, Y11
+	VPAND        Y1, Y11, Y11
+	VPMADDUBSW   32(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+32(SB), Y7, Y12
+	VPMADDWD     Y12, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPSRLW       $0x04, Y9, Y11
+	VPAND        Y1, Y11, Y11
+	VPMADDUBSW   64(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+64(SB), Y7, Y12
+	VPMADDWD     Y12, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPSRLW       $0x06, Y9, Y9
+	VPAND        Y1, Y9, Y9
+	VPMADDUBSW   96(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+96(SB), Y7, Y11
+	VPMADDWD     Y11, Y9, Y9
+	VPADDD       Y9, Y10, Y10
+	VMOVDQU      48(CX), Y9
+	VPAND        Y1, Y9, Y11
+	VPMADDUBSW   128(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+128(SB), Y7, Y12
+	VPMADDWD     Y12, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPSRLW       $0x02, Y9, Y11
+	VPAND        Y1, Y11, Y11
+	VPMADDUBSW   160(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+160(SB), Y7, Y12
+	VPMADDWD     Y12, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPSRLW       $0x04, Y9, Y11
+	VPAND        Y1, Y11, Y11
+	VPMADDUBSW   192(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+192(SB), Y7, Y12
+	VPMADDWD     Y12, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPSRLW       $0x06, Y9, Y9
+	VPAND        Y1, Y9, Y9
+	VPMADDUBSW   224(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+224(SB), Y7, Y7
+	VPMADDWD     Y7, Y9, Y9
+	VPADDD       Y9, Y10, Y10
+	VPBROADCASTD 80(CX), X7
+	VCVTPH2PS    X7, X7
+	VMULPS       X6, X7, X7
+	VBROADCASTSS X7, Y9
+	VCVTDQ2PS    Y10, Y10
+	VFMADD231PS  Y9, Y10, Y2
+	VPSHUFD      $0x55, X7, X7
+	VBROADCASTSS X7, Y7
 	VCVTDQ2PS    Y8, Y8
-	VFMADD231PS  Y7, Y8, Y0
-	VPSHUFD      $0x55, X5, X5
-	VBROADCASTSS X5, Y5
-	VCVTDQ2PS    Y6, Y6
-	VFNMADD231PS Y5, Y6, Y0
+	VFNMADD231PS Y7, Y8, Y2
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2112(CX)
 	ADDQ         $0x00000054, CX
-	VMOVDQU      (DI), X5
-	VPSRLW       $0x04, X5, X6
-	VPAND        kq2Nibble<>+0(SB), X5, X5
-	VPAND        kq2Nibble<>+0(SB), X6, X6
-	VPMOVZXBW    X6, Y6
-	VPMADDWD     256(R10), Y6, Y6
-	VPSHUFB      kq2Pairs<>+0(SB), X5, X5
-	VPMOVZXBW    X5, Y5
-	VMOVDQU      16(DI), Y7
-	VPAND        kq2Two<>+0(SB), Y7, Y8
-	VPMADDUBSW   (R10), Y8, Y8
-	VPSHUFB      kq2Word<>+0(SB), Y5, Y9
-	VPMADDWD     Y9, Y8, Y8
-	VPSRLW       $0x02, Y7, Y9
-	VPAND        kq2Two<>+0(SB), Y9, Y9
-	VPMADDUBSW   32(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+32(SB), Y5, Y10
-	VPMADDWD     Y10, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPSRLW       $0x04, Y7, Y9
-	VPAND        kq2Two<>+0(SB), Y9, Y9
-	VPMADDUBSW   64(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+64(SB), Y5, Y10
-	VPMADDWD     Y10, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPSRLW       $0x06, Y7, Y7
-	VPAND        kq2Two<>+0(SB), Y7, Y7
-	VPMADDUBSW   96(R10), Y7, Y7
-	VPSHUFB      kq2Word<>+96(SB), Y5, Y9
-	VPMADDWD     Y9, Y7, Y7
-	VPADDD       Y7, Y8, Y8
-	VMOVDQU      48(DI), Y7
-	VPAND        kq2Two<>+0(SB), Y7, Y9
-	VPMADDUBSW   128(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+128(SB), Y5, Y10
-	VPMADDWD     Y10, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPSRLW       $0x02, Y7, Y9
-	VPAND        kq2Two<>+0(SB), Y9, Y9
-	VPMADDUBSW   160(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+160(SB), Y5, Y10
-	VPMADDWD     Y10, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPSRLW       $0x04, Y7, Y9
-	VPAND        kq2Two<>+0(SB), Y9, Y9
-	VPMADDUBSW   192(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+192(SB), Y5, Y10
-	VPMADDWD     Y10, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPSRLW       $0x06, Y7, Y7
-	VPAND        kq2Two<>+0(SB), Y7, Y7
-	VPMADDUBSW   224(R10), Y7, Y7
-	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
-	VPMADDWD     Y5, Y7, Y7
-	VPADDD       Y7, Y8, Y8
-	VPBROADCASTD 80(DI), X5
-	VCVTPH2PS    X5, X5
-	VMULPS       X4, X5, X5
-	VBROADCASTSS X5, Y7
+	VMOVDQU      (DI), X7
+	VPSRLW       $0x04, X7, X8
+	VPAND        X0, X7, X7
+	VPAND        X0, X8, X8
+	VPMOVZXBW    X8, Y8
+	VPMADDWD     256(R10), Y8, Y8
+	VPSHUFB      kq2Pairs<>+0(SB), X7, X7
+	VPMOVZXBW    X7, Y7
+	VMOVDQU      16(DI), Y9
+	VPAND        Y1, Y9, Y10
+	VPMADDUBSW   (R10), Y10, Y10
+	VPSHUFB      kq2Word<>+0(SB), Y7, Y11
+	VPMADDWD     Y11, Y10, Y10
+	VPSRLW       $0x02, Y9, Y11
+	VPAND        Y1, Y11, Y11
+	VPMADDUBSW   32(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+32(SB), Y7, Y12
+	VPMADDWD     Y12, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPSRLW       $0x04, Y9, Y11
+	VPAND        Y1, Y11, Y11
+	VPMADDUBSW   64(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+64(SB), Y7, Y12
+	VPMADDWD     Y12, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPSRLW       $0x06, Y9, Y9
+	VPAND        Y1, Y9, Y9
+	VPMADDUBSW   96(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+96(SB), Y7, Y11
+	VPMADDWD     Y11, Y9, Y9
+	VPADDD       Y9, Y10, Y10
+	VMOVDQU      48(DI), Y9
+	VPAND        Y1, Y9, Y11
+	VPMADDUBSW   128(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+128(SB), Y7, Y12
+	VPMADDWD     Y12, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPSRLW       $0x02, Y9, Y11
+	VPAND        Y1, Y11, Y11
+	VPMADDUBSW   160(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+160(SB), Y7, Y12
+	VPMADDWD     Y12, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPSRLW       $0x04, Y9, Y11
+	VPAND        Y1, Y11, Y11
+	VPMADDUBSW   192(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+192(SB), Y7, Y12
+	VPMADDWD     Y12, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPSRLW       $0x06, Y9, Y9
+	VPAND        Y1, Y9, Y9
+	VPMADDUBSW   224(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+224(SB), Y7, Y7
+	VPMADDWD     Y7, Y9, Y9
+	VPADDD       Y9, Y10, Y10
+	VPBROADCASTD 80(DI), X7
+	VCVTPH2PS    X7, X7
+	VMULPS       X6, X7, X7
+	VBROADCASTSS X7, Y9
+	VCVTDQ2PS    Y10, Y10
+	VFMADD231PS  Y9, Y10, Y3
+	VPSHUFD      $0x55, X7, X7
+	VBROADCASTSS X7, Y7
 	VCVTDQ2PS    Y8, Y8
-	VFMADD231PS  Y7, Y8, Y1
-	VPSHUFD      $0x55, X5, X5
-	VBROADCASTSS X5, Y5
-	VCVTDQ2PS    Y6, Y6
-	VFNMADD231PS Y5, Y6, Y1
+	VFNMADD231PS Y7, Y8, Y3
 	PREFETCHT0   2048(DI)
 	PREFETCHT0   2112(DI)
 	ADDQ         $0x00000054, DI
-	VMOVDQU      (R8), X5
-	VPSRLW       $0x04, X5, X6
-	VPAND        kq2Nibble<>+0(SB), X5, X5
-	VPAND        kq2Nibble<>+0(SB), X6, X6
-	VPMOVZXBW    X6, Y6
-	VPMADDWD     256(R10), Y6, Y6
-	VPSHUFB      kq2Pairs<>+0(SB), X5, X5
-	VPMOVZXBW    X5, Y5
-	VMOVDQU      16(R8), Y7
-	VPAND        kq2Two<>+0(SB), Y7, Y8
-	VPMADDUBSW   (R10), Y8, Y8
-	VPSHUFB      kq2Word<>+0(SB), Y5, Y9
-	VPMADDWD     Y9, Y8, Y8
-	VPSRLW       $0x02, Y7, Y9
-	VPAND        kq2Two<>+0(SB), Y9, Y9
-	VPMADDUBSW   32(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+32(SB), Y5, Y10
-	VPMADDWD     Y10, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPSRLW       $0x04, Y7, Y9
-	VPAND        kq2Two<>+0(SB), Y9, Y9
-	VPMADDUBSW   64(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+64(SB), Y5, Y10
-	VPMADDWD     Y10, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPSRLW       $0x06, Y7, Y7
-	VPAND        kq2Two<>+0(SB), Y7, Y7
-	VPMADDUBSW   96(R10), Y7, Y7
-	VPSHUFB      kq2Word<>+96(SB), Y5, Y9
-	VPMADDWD     Y9, Y7, Y7
-	VPADDD       Y7, Y8, Y8
-	VMOVDQU      48(R8), Y7
-	VPAND        kq2Two<>+0(SB), Y7, Y9
-	VPMADDUBSW   128(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+128(SB), Y5, Y10
-	VPMADDWD     Y10, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPSRLW       $0x02, Y7, Y9
-	VPAND        kq2Two<>+0(SB), Y9, Y9
-	VPMADDUBSW   160(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+160(SB), Y5, Y10
-	VPMADDWD     Y10, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPSRLW       $0x04, Y7, Y9
-	VPAND        kq2Two<>+0(SB), Y9, Y9
-	VPMADDUBSW   192(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+192(SB), Y5, Y10
-	VPMADDWD     Y10, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPSRLW       $0x06, Y7, Y7
-	VPAND        kq2Two<>+0(SB), Y7, Y7
-	VPMADDUBSW   224(R10), Y7, Y7
-	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
-	VPMADDWD     Y5, Y7, Y7
-	VPADDD       Y7, Y8, Y8
-	VPBROADCASTD 80(R8), X5
-	VCVTPH2PS    X5, X5
-	VMULPS       X4, X5, X5
-	VBROADCASTSS X5, Y7
+	VMOVDQU      (R8), X7
+	VPSRLW       $0x04, X7, X8
+	VPAND        X0, X7, X7
+	VPAND        X0, X8, X8
+	VPMOVZXBW    X8, Y8
+	VPMADDWD     256(R10), Y8, Y8
+	VPSHUFB      kq2Pairs<>+0(SB), X7, X7
+	VPMOVZXBW    X7, Y7
+	VMOVDQU      16(R8), Y9
+	VPAND        Y1, Y9, Y10
+	VPMADDUBSW   (R10), Y10, Y10
+	VPSHUFB      kq2Word<>+0(SB), Y7, Y11
+	VPMADDWD     Y11, Y10, Y10
+	VPSRLW       $0x02, Y9, Y11
+	VPAND        Y1, Y11, Y11
+	VPMADDUBSW   32(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+32(SB), Y7, Y12
+	VPMADDWD     Y12, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPSRLW       $0x04, Y9, Y11
+	VPAND        Y1, Y11, Y11
+	VPMADDUBSW   64(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+64(SB), Y7, Y12
+	VPMADDWD     Y12, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPSRLW       $0x06, Y9, Y9
+	VPAND        Y1, Y9, Y9
+	VPMADDUBSW   96(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+96(SB), Y7, Y11
+	VPMADDWD     Y11, Y9, Y9
+	VPADDD       Y9, Y10, Y10
+	VMOVDQU      48(R8), Y9
+	VPAND        Y1, Y9, Y11
+	VPMADDUBSW   128(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+128(SB), Y7, Y12
+	VPMADDWD     Y12, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPSRLW       $0x02, Y9, Y11
+	VPAND        Y1, Y11, Y11
+	VPMADDUBSW   160(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+160(SB), Y7, Y12
+	VPMADDWD     Y12, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPSRLW       $0x04, Y9, Y11
+	VPAND        Y1, Y11, Y11
+	VPMADDUBSW   192(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+192(SB), Y7, Y12
+	VPMADDWD     Y12, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPSRLW       $0x06, Y9, Y9
+	VPAND        Y1, Y9, Y9
+	VPMADDUBSW   224(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+224(SB), Y7, Y7
+	VPMADDWD     Y7, Y9, Y9
+	VPADDD       Y9, Y10, Y10
+	VPBROADCASTD 80(R8), X7
+	VCVTPH2PS    X7, X7
+	VMULPS       X6, X7, X7
+	VBROADCASTSS X7, Y9
+	VCVTDQ2PS    Y10, Y10
+	VFMADD231PS  Y9, Y10, Y4
+	VPSHUFD      $0x55, X7, X7
+	VBROADCASTSS X7, Y7
 	VCVTDQ2PS    Y8, Y8
-	VFMADD231PS  Y7, Y8, Y2
-	VPSHUFD      $0x55, X5, X5
-	VBROADCASTSS X5, Y5
-	VCVTDQ2PS    Y6, Y6
-	VFNMADD231PS Y5, Y6, Y2
+	VFNMADD231PS Y7, Y8, Y4
 	PREFETCHT0   2048(R8)
 	PREFETCHT0   2112(R8)
 	ADDQ         $0x00000054, R8
-	VMOVDQU      (R9), X5
-	VPSRLW       $0x04, X5, X6
-	VPAND        kq2Nibble<>+0(SB), X5, X5
-	VPAND        kq2Nibble<>+0(SB), X6, X6
-	VPMOVZXBW    X6, Y6
-	VPMADDWD     256(R10), Y6, Y6
-	VPSHUFB      kq2Pairs<>+0(SB), X5, X5
-	VPMOVZXBW    X5, Y5
-	VMOVDQU      16(R9), Y7
-	VPAND        kq2Two<>+0(SB), Y7, Y8
-	VPMADDUBSW   (R10), Y8, Y8
-	VPSHUFB      kq2Word<>+0(SB), Y5, Y9
-	VPMADDWD     Y9, Y8, Y8
-	VPSRLW       $0x02, Y7, Y9
-	VPAND        kq2Two<>+0(SB), Y9, Y9
-	VPMADDUBSW   32(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+32(SB), Y5, Y10
-	VPMADDWD     Y10, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPSRLW       $0x04, Y7, Y9
-	VPAND        kq2Two<>+0(SB), Y9, Y9
-	VPMADDUBSW   64(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+64(SB), Y5, Y10
-	VPMADDWD     Y10, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPSRLW       $0x06, Y7, Y7
-	VPAND        kq2Two<>+0(SB), Y7, Y7
-	VPMADDUBSW   96(R10), Y7, Y7
-	VPSHUFB      kq2Word<>+96(SB), Y5, Y9
-	VPMADDWD     Y9, Y7, Y7
-	VPADDD       Y7, Y8, Y8
-	VMOVDQU      48(R9), Y7
-	VPAND        kq2Two<>+0(SB), Y7, Y9
-	VPMADDUBSW   128(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+128(SB), Y5, Y10
-	VPMADDWD     Y10, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPSRLW       $0x02, Y7, Y9
-	VPAND        kq2Two<>+0(SB), Y9, Y9
-	VPMADDUBSW   160(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+160(SB), Y5, Y10
-	VPMADDWD     Y10, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPSRLW       $0x04, Y7, Y9
-	VPAND        kq2Two<>+0(SB), Y9, Y9
-	VPMADDUBSW   192(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+192(SB), Y5, Y10
-	VPMADDWD     Y10, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPSRLW       $0x06, Y7, Y7
-	VPAND        kq2Two<>+0(SB), Y7, Y7
-	VPMADDUBSW   224(R10), Y7, Y7
-	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
-	VPMADDWD     Y5, Y7, Y7
-	VPADDD       Y7, Y8, Y8
-	VPBROADCASTD 80(R9), X5
-	VCVTPH2PS    X5, X5
-	VMULPS       X4, X5, X5
-	VBROADCASTSS X5, Y4
+	VMOVDQU      (R9), X7
+	VPSRLW       $0x04, X7, X8
+	VPAND        X0, X7, X7
+	VPAND        X0, X8, X8
+	VPMOVZXBW    X8, Y8
+	VPMADDWD     256(R10), Y8, Y8
+	VPSHUFB      kq2Pairs<>+0(SB), X7, X7
+	VPMOVZXBW    X7, Y7
+	VMOVDQU      16(R9), Y9
+	VPAND        Y1, Y9, Y10
+	VPMADDUBSW   (R10), Y10, Y10
+	VPSHUFB      kq2Word<>+0(SB), Y7, Y11
+	VPMADDWD     Y11, Y10, Y10
+	VPSRLW       $0x02, Y9, Y11
+	VPAND        Y1, Y11, Y11
+	VPMADDUBSW   32(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+32(SB), Y7, Y12
+	VPMADDWD     Y12, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPSRLW       $0x04, Y9, Y11
+	VPAND        Y1, Y11, Y11
+	VPMADDUBSW   64(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+64(SB), Y7, Y12
+	VPMADDWD     Y12, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPSRLW       $0x06, Y9, Y9
+	VPAND        Y1, Y9, Y9
+	VPMADDUBSW   96(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+96(SB), Y7, Y11
+	VPMADDWD     Y11, Y9, Y9
+	VPADDD       Y9, Y10, Y10
+	VMOVDQU      48(R9), Y9
+	VPAND        Y1, Y9, Y11
+	VPMADDUBSW   128(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+128(SB), Y7, Y12
+	VPMADDWD     Y12, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPSRLW       $0x02, Y9, Y11
+	VPAND        Y1, Y11, Y11
+	VPMADDUBSW   160(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+160(SB), Y7, Y12
+	VPMADDWD     Y12, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPSRLW       $0x04, Y9, Y11
+	VPAND        Y1, Y11, Y11
+	VPMADDUBSW   192(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+192(SB), Y7, Y12
+	VPMADDWD     Y12, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPSRLW       $0x06, Y9, Y9
+	VPAND        Y1, Y9, Y9
+	VPMADDUBSW   224(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+224(SB), Y7, Y7
+	VPMADDWD     Y7, Y9, Y9
+	VPADDD       Y9, Y10, Y10
+	VPBROADCASTD 80(R9), X7
+	VCVTPH2PS    X7, X7
+	VMULPS       X6, X7, X7
+	VBROADCASTSS X7, Y6
+	VCVTDQ2PS    Y10, Y10
+	VFMADD231PS  Y6, Y10, Y5
+	VPSHUFD      $0x55, X7, X7
+	VBROADCASTSS X7, Y7
 	VCVTDQ2PS    Y8, Y8
-	VFMADD231PS  Y4, Y8, Y3
-	VPSHUFD      $0x55, X5, X5
-	VBROADCASTSS X5, Y5
-	VCVTDQ2PS    Y6, Y6
-	VFNMADD231PS Y5, Y6, Y3
+	VFNMADD231PS Y7, Y8, Y5
 	PREFETCHT0   2048(R9)
 	PREFETCHT0   2112(R9)
 	ADDQ         $0x00000054, R9
 	ADDQ         $0x00000140, R10
 	DECQ         R11
 	JNZ          loop0
-	VSHUFPS      $0x88, Y1, Y0, Y4
-	VSHUFPS      $0xdd, Y1, Y0, Y0
-	VADDPS       Y0, Y4, Y4
-	VSHUFPS      $0x88, Y3, Y2, Y0
-	VSHUFPS      $0xdd, Y3, Y2, Y1
-	VADDPS       Y1, Y0, Y0
-	VSHUFPS      $0x88, Y0, Y4, Y1
-	VSHUFPS      $0xdd, Y0, Y4, Y0
-	VADDPS       Y0, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VADDPS       X0, X1, X0
-	VMOVSS       X0, (AX)
-	VEXTRACTPS   $0x01, X0, (AX)(SI*1)
-	VEXTRACTPS   $0x02, X0, (AX)(SI*2)
-	VEXTRACTPS   $0x03, X0, (AX)(BX*1)
+	VSHUFPS      $0x88, Y3, Y2, Y6
+	VSHUFPS      $0xdd, Y3, Y2, Y2
+	VADDPS       Y2, Y6, Y6
+	VSHUFPS      $0x88, Y5, Y4, Y2
+	VSHUFPS      $0xdd, Y5, Y4, Y3
+	VADDPS       Y3, Y2, Y2
+	VSHUFPS      $0x88, Y2, Y6, Y3
+	VSHUFPS      $0xdd, Y2, Y6, Y2
+	VADDPS       Y2, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X2
+	VADDPS       X2, X3, X2
+	VMOVSS       X2, (AX)
+	VEXTRACTPS   $0x01, X2, (AX)(SI*1)
+	VEXTRACTPS   $0x02, X2, (AX)(SI*2)
+	VEXTRACTPS   $0x03, X2, (AX)(BX*1)
 	ADDQ         $0x04, AX
 	DECQ         rows+32(FP)
 	JNZ          row
@@ -623,124 +627,127 @@ loop0:
 // func q3kAVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q3kAVX2x1(SB), NOSPLIT, $0-48
-	MOVQ out+0(FP), AX
-	MOVQ w+8(FP), CX
-	MOVQ act+16(FP), DX
+	MOVQ    out+0(FP), AX
+	MOVQ    w+8(FP), CX
+	MOVQ    act+16(FP), DX
+	VMOVDQU kq2Nibble<>+0(SB), Y0
+	VMOVDQU kq2Two<>+0(SB), Y1
+	VMOVDQU kq2Bit2<>+0(SB), Y2
 
 row:
-	VPXOR Y0, Y0, Y0
+	VPXOR Y3, Y3, Y3
 	MOVQ  DX, BX
 	MOVQ  blocks+24(FP), SI
 
 loop0:
-	VBROADCASTSS 304(BX), X1
-	VPSHUFD      $0x99, 92(CX), X2
-	VPSHUFD      $0xff, 92(CX), X3
-	VPSRLVD      kq2Q3Shift<>+0(SB), X2, X2
-	VPSRLVD      kq2Q3Shift<>+16(SB), X3, X3
-	VPAND        kq2Nibble<>+0(SB), X2, X2
-	VPAND        kq2Two<>+0(SB), X3, X3
-	VPSLLW       $0x04, X3, X3
-	VPOR         X3, X2, X2
-	VPSUBB       kq2Less32<>+0(SB), X2, X2
-	VPMOVSXBW    X2, Y3
-	VPMADDWD     256(BX), Y3, Y3
-	VPSHUFB      kq2Pairs<>+0(SB), X2, X2
-	VPMOVSXBW    X2, Y2
-	VMOVDQU      (CX), Y4
-	VMOVDQU      32(CX), Y5
-	VPAND        kq2Two<>+0(SB), Y5, Y6
-	VPSLLW       $0x02, Y4, Y7
-	VPAND        kq2Bit2<>+0(SB), Y7, Y7
-	VPOR         Y7, Y6, Y6
-	VPMADDUBSW   (BX), Y6, Y6
-	VPSHUFB      kq2Word<>+0(SB), Y2, Y7
-	VPMADDWD     Y7, Y6, Y6
-	VPSRLW       $0x02, Y5, Y7
-	VPAND        kq2Two<>+0(SB), Y7, Y7
-	VPSLLW       $0x01, Y4, Y8
-	VPAND        kq2Bit2<>+0(SB), Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPMADDUBSW   32(BX), Y7, Y7
-	VPSHUFB      kq2Word<>+32(SB), Y2, Y8
-	VPMADDWD     Y8, Y7, Y7
-	VPADDD       Y7, Y6, Y6
-	VPSRLW       $0x04, Y5, Y7
-	VPAND        kq2Two<>+0(SB), Y7, Y7
-	VPAND        kq2Bit2<>+0(SB), Y4, Y8
-	VPOR         Y8, Y7, Y7
-	VPMADDUBSW   64(BX), Y7, Y7
-	VPSHUFB      kq2Word<>+64(SB), Y2, Y8
-	VPMADDWD     Y8, Y7, Y7
-	VPADDD       Y7, Y6, Y6
-	VPSRLW       $0x06, Y5, Y5
-	VPAND        kq2Two<>+0(SB), Y5, Y5
-	VPSRLW       $0x01, Y4, Y7
-	VPAND        kq2Bit2<>+0(SB), Y7, Y7
-	VPOR         Y7, Y5, Y5
-	VPMADDUBSW   96(BX), Y5, Y5
-	VPSHUFB      kq2Word<>+96(SB), Y2, Y7
-	VPMADDWD     Y7, Y5, Y5
-	VPADDD       Y5, Y6, Y6
-	VMOVDQU      64(CX), Y5
-	VPAND        kq2Two<>+0(SB), Y5, Y7
-	VPSRLW       $0x02, Y4, Y8
-	VPAND        kq2Bit2<>+0(SB), Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPMADDUBSW   128(BX), Y7, Y7
-	VPSHUFB      kq2Word<>+128(SB), Y2, Y8
-	VPMADDWD     Y8, Y7, Y7
-	VPADDD       Y7, Y6, Y6
-	VPSRLW       $0x02, Y5, Y7
-	VPAND        kq2Two<>+0(SB), Y7, Y7
-	VPSRLW       $0x03, Y4, Y8
-	VPAND        kq2Bit2<>+0(SB), Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPMADDUBSW   160(BX), Y7, Y7
-	VPSHUFB      kq2Word<>+160(SB), Y2, Y8
-	VPMADDWD     Y8, Y7, Y7
-	VPADDD       Y7, Y6, Y6
-	VPSRLW       $0x04, Y5, Y7
-	VPAND        kq2Two<>+0(SB), Y7, Y7
-	VPSRLW       $0x04, Y4, Y8
-	VPAND        kq2Bit2<>+0(SB), Y8, Y8
-	VPOR         Y8, Y7, Y7
-	VPMADDUBSW   192(BX), Y7, Y7
-	VPSHUFB      kq2Word<>+192(SB), Y2, Y8
-	VPMADDWD     Y8, Y7, Y7
-	VPADDD       Y7, Y6, Y6
-	VPSRLW       $0x06, Y5, Y5
-	VPAND        kq2Two<>+0(SB), Y5, Y5
-	VPSRLW       $0x05, Y4, Y4
-	VPAND        kq2Bit2<>+0(SB), Y4, Y4
-	VPOR         Y4, Y5, Y5
-	VPMADDUBSW   224(BX), Y5, Y5
-	VPSHUFB      kq2Word<>+224(SB), Y2, Y2
-	VPMADDWD     Y2, Y5, Y5
-	VPADDD       Y5, Y6, Y6
-	VPSLLD       $0x02, Y3, Y3
-	VPSUBD       Y3, Y6, Y6
-	VPBROADCASTW 108(CX), X2
-	VCVTPH2PS    X2, Y2
-	VBROADCASTSS X1, Y1
-	VMULPS       Y1, Y2, Y2
-	VCVTDQ2PS    Y6, Y6
-	VFMADD231PS  Y2, Y6, Y0
+	VBROADCASTSS 304(BX), X4
+	VPSHUFD      $0x99, 92(CX), X5
+	VPSHUFD      $0xff, 92(CX), X6
+	VPSRLVD      kq2Q3Shift<>+0(SB), X5, X5
+	VPSRLVD      kq2Q3Shift<>+16(SB), X6, X6
+	VPAND        X0, X5, X5
+	VPAND        X1, X6, X6
+	VPSLLW       $0x04, X6, X6
+	VPOR         X6, X5, X5
+	VPSUBB       kq2Less32<>+0(SB), X5, X5
+	VPMOVSXBW    X5, Y6
+	VPMADDWD     256(BX), Y6, Y6
+	VPSHUFB      kq2Pairs<>+0(SB), X5, X5
+	VPMOVSXBW    X5, Y5
+	VMOVDQU      (CX), Y7
+	VMOVDQU      32(CX), Y8
+	VPAND        Y1, Y8, Y9
+	VPSLLW       $0x02, Y7, Y10
+	VPAND        Y2, Y10, Y10
+	VPOR         Y10, Y9, Y9
+	VPMADDUBSW   (BX), Y9, Y9
+	VPSHUFB      kq2Word<>+0(SB), Y5, Y10
+	VPMADDWD     Y10, Y9, Y9
+	VPSRLW       $0x02, Y8, Y10
+	VPAND        Y1, Y10, Y10
+	VPSLLW       $0x01, Y7, Y11
+	VPAND        Y2, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPMADDUBSW   32(BX), Y10, Y10
+	VPSHUFB      kq2Word<>+32(SB), Y5, Y11
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y9, Y9
+	VPSRLW       $0x04, Y8, Y10
+	VPAND        Y1, Y10, Y10
+	VPAND        Y2, Y7, Y11
+	VPOR         Y11, Y10, Y10
+	VPMADDUBSW   64(BX), Y10, Y10
+	VPSHUFB      kq2Word<>+64(SB), Y5, Y11
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y9, Y9
+	VPSRLW       $0x06, Y8, Y8
+	VPAND        Y1, Y8, Y8
+	VPSRLW       $0x01, Y7, Y10
+	VPAND        Y2, Y10, Y10
+	VPOR         Y10, Y8, Y8
+	VPMADDUBSW   96(BX), Y8, Y8
+	VPSHUFB      kq2Word<>+96(SB), Y5, Y10
+	VPMADDWD     Y10, Y8, Y8
+	VPADDD       Y8, Y9, Y9
+	VMOVDQU      64(CX), Y8
+	VPAND        Y1, Y8, Y10
+	VPSRLW       $0x02, Y7, Y11
+	VPAND        Y2, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPMADDUBSW   128(BX), Y10, Y10
+	VPSHUFB      kq2Word<>+128(SB), Y5, Y11
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y9, Y9
+	VPSRLW       $0x02, Y8, Y10
+	VPAND        Y1, Y10, Y10
+	VPSRLW       $0x03, Y7, Y11
+	VPAND        Y2, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPMADDUBSW   160(BX), Y10, Y10
+	VPSHUFB      kq2Word<>+160(SB), Y5, Y11
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y9, Y9
+	VPSRLW       $0x04, Y8, Y10
+	VPAND        Y1, Y10, Y10
+	VPSRLW       $0x04, Y7, Y11
+	VPAND        Y2, Y11, Y11
+	VPOR         Y11, Y10, Y10
+	VPMADDUBSW   192(BX), Y10, Y10
+	VPSHUFB      kq2Word<>+192(SB), Y5, Y11
+	VPMADDWD     Y11, Y10, Y10
+	VPADDD       Y10, Y9, Y9
+	VPSRLW       $0x06, Y8, Y8
+	VPAND        Y1, Y8, Y8
+	VPSRLW       $0x05, Y7, Y7
+	VPAND        Y2, Y7, Y7
+	VPOR         Y7, Y8, Y8
+	VPMADDUBSW   224(BX), Y8, Y8
+	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
+	VPMADDWD     Y5, Y8, Y8
+	VPADDD       Y8, Y9, Y9
+	VPSLLD       $0x02, Y6, Y6
+	VPSUBD       Y6, Y9, Y9
+	VPBROADCASTW 108(CX), X5
+	VCVTPH2PS    X5, Y5
+	VBROADCASTSS X4, Y4
+	VMULPS       Y4, Y5, Y5
+	VCVTDQ2PS    Y9, Y9
+	VFMADD231PS  Y5, Y9, Y3
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2112(CX)
 	ADDQ         $0x0000006e, CX
 	ADDQ         $0x00000140, BX
 	DECQ         SI
 	JNZ          loop0
-	VSHUFPS      $0x88, Y0, Y0, Y1
-	VSHUFPS      $0xdd, Y0, Y0, Y0
-	VADDPS       Y0, Y1, Y1
-	VSHUFPS      $0x88, Y1, Y1, Y0
-	VSHUFPS      $0xdd, Y1, Y1, Y1
-	VADDPS       Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPS       X1, X0, X1
-	VMOVSS       X1, (AX)
+	VSHUFPS      $0x88, Y3, Y3, Y4
+	VSHUFPS      $0xdd, Y3, Y3, Y3
+	VADDPS       Y3, Y4, Y4
+	VSHUFPS      $0x88, Y4, Y4, Y3
+	VSHUFPS      $0xdd, Y4, Y4, Y4
+	VADDPS       Y4, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X4
+	VADDPS       X4, X3, X4
+	VMOVSS       X4, (AX)
 	ADDQ         $0x04, AX
 	DECQ         rows+32(FP)
 	JNZ          row
@@ -750,427 +757,430 @@ loop0:
 // func q3kAVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q3kAVX2x4(SB), NOSPLIT, $0-48
-	MOVQ   out+0(FP), AX
-	MOVQ   w+8(FP), CX
-	MOVQ   act+16(FP), DX
-	MOVQ   blocks+24(FP), BX
-	IMUL3Q $0x0000006e, BX, BX
-	MOVQ   step+40(FP), SI
-	IMULQ  SI, BX
-	LEAQ   (CX)(BX*1), DI
-	LEAQ   (DI)(BX*1), R8
-	LEAQ   (R8)(BX*1), R9
-	SHLQ   $0x02, SI
-	LEAQ   (SI)(SI*2), BX
+	MOVQ    out+0(FP), AX
+	MOVQ    w+8(FP), CX
+	MOVQ    act+16(FP), DX
+	MOVQ    blocks+24(FP), BX
+	IMUL3Q  $0x0000006e, BX, BX
+	MOVQ    step+40(FP), SI
+	IMULQ   SI, BX
+	LEAQ    (CX)(BX*1), DI
+	LEAQ    (DI)(BX*1), R8
+	LEAQ    (R8)(BX*1), R9
+	SHLQ    $0x02, SI
+	LEAQ    (SI)(SI*2), BX
+	VMOVDQU kq2Nibble<>+0(SB), Y0
+	VMOVDQU kq2Two<>+0(SB), Y1
+	VMOVDQU kq2Bit2<>+0(SB), Y2
 
 row:
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
 	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
 	MOVQ  DX, R10
 	MOVQ  blocks+24(FP), R11
 
 loop0:
-	VBROADCASTSS 304(R10), X4
-	VPSHUFD      $0x99, 92(CX), X5
-	VPSHUFD      $0xff, 92(CX), X6
-	VPSRLVD      kq2Q3Shift<>+0(SB), X5, X5
-	VPSRLVD      kq2Q3Shift<>+16(SB), X6, X6
-	VPAND        kq2Nibble<>+0(SB), X5, X5
-	VPAND        kq2Two<>+0(SB), X6, X6
-	VPSLLW       $0x04, X6, X6
-	VPOR         X6, X5, X5
-	VPSUBB       kq2Less32<>+0(SB), X5, X5
-	VPMOVSXBW    X5, Y6
-	VPMADDWD     256(R10), Y6, Y6
-	VPSHUFB      kq2Pairs<>+0(SB), X5, X5
-	VPMOVSXBW    X5, Y5
-	VMOVDQU      (CX), Y7
-	VMOVDQU      32(CX), Y8
-	VPAND        kq2Two<>+0(SB), Y8, Y9
-	VPSLLW       $0x02, Y7, Y10
-	VPAND        kq2Bit2<>+0(SB), Y10, Y10
-	VPOR         Y10, Y9, Y9
-	VPMADDUBSW   (R10), Y9, Y9
-	VPSHUFB      kq2Word<>+0(SB), Y5, Y10
-	VPMADDWD     Y10, Y9, Y9
-	VPSRLW       $0x02, Y8, Y10
-	VPAND        kq2Two<>+0(SB), Y10, Y10
-	VPSLLW       $0x01, Y7, Y11
-	VPAND        kq2Bit2<>+0(SB), Y11, Y11
-	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   32(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+32(SB), Y5, Y11
-	VPMADDWD     Y11, Y10, Y10
-	VPADDD       Y10, Y9, Y9
-	VPSRLW       $0x04, Y8, Y10
-	VPAND        kq2Two<>+0(SB), Y10, Y10
-	VPAND        kq2Bit2<>+0(SB), Y7, Y11
-	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   64(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+64(SB), Y5, Y11
-	VPMADDWD     Y11, Y10, Y10
-	VPADDD       Y10, Y9, Y9
-	VPSRLW       $0x06, Y8, Y8
-	VPAND        kq2Two<>+0(SB), Y8, Y8
-	VPSRLW       $0x01, Y7, Y10
-	VPAND        kq2Bit2<>+0(SB), Y10, Y10
-	VPOR         Y10, Y8, Y8
-	VPMADDUBSW   96(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+96(SB), Y5, Y10
-	VPMADDWD     Y10, Y8, Y8
-	VPADDD       Y8, Y9, Y9
-	VMOVDQU      64(CX), Y8
-	VPAND        kq2Two<>+0(SB), Y8, Y10
-	VPSRLW       $0x02, Y7, Y11
-	VPAND        kq2Bit2<>+0(SB), Y11, Y11
-	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   128(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+128(SB), Y5, Y11
-	VPMADDWD     Y11, Y10, Y10
-	VPADDD       Y10, Y9, Y9
-	VPSRLW       $0x02, Y8, Y10
-	VPAND        kq2Two<>+0(SB), Y10, Y10
-	VPSRLW       $0x03, Y7, Y11
-	VPAND        kq2Bit2<>+0(SB), Y11, Y11
-	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   160(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+160(SB), Y5, Y11
-	VPMADDWD     Y11, Y10, Y10
-	VPADDD       Y10, Y9, Y9
-	VPSRLW       $0x04, Y8, Y10
-	VPAND        kq2Two<>+0(SB), Y10, Y10
-	VPSRLW       $0x04, Y7, Y11
-	VPAND        kq2Bit2<>+0(SB), Y11, Y11
-	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   192(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+192(SB), Y5, Y11
-	VPMADDWD     Y11, Y10, Y10
-	VPADDD       Y10, Y9, Y9
-	VPSRLW       $0x06, Y8, Y8
-	VPAND        kq2Two<>+0(SB), Y8, Y8
-	VPSRLW       $0x05, Y7, Y7
-	VPAND        kq2Bit2<>+0(SB), Y7, Y7
-	VPOR         Y7, Y8, Y8
-	VPMADDUBSW   224(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
-	VPMADDWD     Y5, Y8, Y8
-	VPADDD       Y8, Y9, Y9
-	VPSLLD       $0x02, Y6, Y6
-	VPSUBD       Y6, Y9, Y9
-	VPBROADCASTW 108(CX), X5
-	VCVTPH2PS    X5, Y5
-	VBROADCASTSS X4, Y6
-	VMULPS       Y6, Y5, Y5
-	VCVTDQ2PS    Y9, Y9
-	VFMADD231PS  Y5, Y9, Y0
+	VBROADCASTSS 304(R10), X7
+	VPSHUFD      $0x99, 92(CX), X8
+	VPSHUFD      $0xff, 92(CX), X9
+	VPSRLVD      kq2Q3Shift<>+0(SB), X8, X8
+	VPSRLVD      kq2Q3Shift<>+16(SB), X9, X9
+	VPAND        X0, X8, X8
+	VPAND        X1, X9, X9
+	VPSLLW       $0x04, X9, X9
+	VPOR         X9, X8, X8
+	VPSUBB       kq2Less32<>+0(SB), X8, X8
+	VPMOVSXBW    X8, Y9
+	VPMADDWD     256(R10), Y9, Y9
+	VPSHUFB      kq2Pairs<>+0(SB), X8, X8
+	VPMOVSXBW    X8, Y8
+	VMOVDQU      (CX), Y10
+	VMOVDQU      32(CX), Y11
+	VPAND        Y1, Y11, Y12
+	VPSLLW       $0x02, Y10, Y13
+	VPAND        Y2, Y13, Y13
+	VPOR         Y13, Y12, Y12
+	VPMADDUBSW   (R10), Y12, Y12
+	VPSHUFB      kq2Word<>+0(SB), Y8, Y13
+	VPMADDWD     Y13, Y12, Y12
+	VPSRLW       $0x02, Y11, Y13
+	VPAND        Y1, Y13, Y13
+	VPSLLW       $0x01, Y10, Y14
+	VPAND        Y2, Y14, Y14
+	VPOR         Y14, Y13, Y13
+	VPMADDUBSW   32(R10), Y13, Y13
+	VPSHUFB      kq2Word<>+32(SB), Y8, Y14
+	VPMADDWD     Y14, Y13, Y13
+	VPADDD       Y13, Y12, Y12
+	VPSRLW       $0x04, Y11, Y13
+	VPAND        Y1, Y13, Y13
+	VPAND        Y2, Y10, Y14
+	VPOR         Y14, Y13, Y13
+	VPMADDUBSW   64(R10), Y13, Y13
+	VPSHUFB      kq2Word<>+64(SB), Y8, Y14
+	VPMADDWD     Y14, Y13, Y13
+	VPADDD       Y13, Y12, Y12
+	VPSRLW       $0x06, Y11, Y11
+	VPAND        Y1, Y11, Y11
+	VPSRLW       $0x01, Y10, Y13
+	VPAND        Y2, Y13, Y13
+	VPOR         Y13, Y11, Y11
+	VPMADDUBSW   96(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+96(SB), Y8, Y13
+	VPMADDWD     Y13, Y11, Y11
+	VPADDD       Y11, Y12, Y12
+	VMOVDQU      64(CX), Y11
+	VPAND        Y1, Y11, Y13
+	VPSRLW       $0x02, Y10, Y14
+	VPAND        Y2, Y14, Y14
+	VPOR         Y14, Y13, Y13
+	VPMADDUBSW   128(R10), Y13, Y13
+	VPSHUFB      kq2Word<>+128(SB), Y8, Y14
+	VPMADDWD     Y14, Y13, Y13
+	VPADDD       Y13, Y12, Y12
+	VPSRLW       $0x02, Y11, Y13
+	VPAND        Y1, Y13, Y13
+	VPSRLW       $0x03, Y10, Y14
+	VPAND        Y2, Y14, Y14
+	VPOR         Y14, Y13, Y13
+	VPMADDUBSW   160(R10), Y13, Y13
+	VPSHUFB      kq2Word<>+160(SB), Y8, Y14
+	VPMADDWD     Y14, Y13, Y13
+	VPADDD       Y13, Y12, Y12
+	VPSRLW       $0x04, Y11, Y13
+	VPAND        Y1, Y13, Y13
+	VPSRLW       $0x04, Y10, Y14
+	VPAND        Y2, Y14, Y14
+	VPOR         Y14, Y13, Y13
+	VPMADDUBSW   192(R10), Y13, Y13
+	VPSHUFB      kq2Word<>+192(SB), Y8, Y14
+	VPMADDWD     Y14, Y13, Y13
+	VPADDD       Y13, Y12, Y12
+	VPSRLW       $0x06, Y11, Y11
+	VPAND        Y1, Y11, Y11
+	VPSRLW       $0x05, Y10, Y10
+	VPAND        Y2, Y10, Y10
+	VPOR         Y10, Y11, Y11
+	VPMADDUBSW   224(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+224(SB), Y8, Y8
+	VPMADDWD     Y8, Y11, Y11
+	VPADDD       Y11, Y12, Y12
+	VPSLLD       $0x02, Y9, Y9
+	VPSUBD       Y9, Y12, Y12
+	VPBROADCASTW 108(CX), X8
+	VCVTPH2PS    X8, Y8
+	VBROADCASTSS X7, Y9
+	VMULPS       Y9, Y8, Y8
+	VCVTDQ2PS    Y12, Y12
+	VFMADD231PS  Y8, Y12, Y3
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2112(CX)
 	ADDQ         $0x0000006e, CX
-	VPSHUFD      $0x99, 92(DI), X5
-	VPSHUFD      $0xff, 92(DI), X6
-	VPSRLVD      kq2Q3Shift<>+0(SB), X5, X5
-	VPSRLVD      kq2Q3Shift<>+16(SB), X6, X6
-	VPAND        kq2Nibble<>+0(SB), X5, X5
-	VPAND        kq2Two<>+0(SB), X6, X6
-	VPSLLW       $0x04, X6, X6
-	VPOR         X6, X5, X5
-	VPSUBB       kq2Less32<>+0(SB), X5, X5
-	VPMOVSXBW    X5, Y6
-	VPMADDWD     256(R10), Y6, Y6
-	VPSHUFB      kq2Pairs<>+0(SB), X5, X5
-	VPMOVSXBW    X5, Y5
-	VMOVDQU      (DI), Y7
-	VMOVDQU      32(DI), Y8
-	VPAND        kq2Two<>+0(SB), Y8, Y9
-	VPSLLW       $0x02, Y7, Y10
-	VPAND        kq2Bit2<>+0(SB), Y10, Y10
-	VPOR         Y10, Y9, Y9
-	VPMADDUBSW   (R10), Y9, Y9
-	VPSHUFB      kq2Word<>+0(SB), Y5, Y10
-	VPMADDWD     Y10, Y9, Y9
-	VPSRLW       $0x02, Y8, Y10
-	VPAND        kq2Two<>+0(SB), Y10, Y10
-	VPSLLW       $0x01, Y7, Y11
-	VPAND        kq2Bit2<>+0(SB), Y11, Y11
-	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   32(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+32(SB), Y5, Y11
-	VPMADDWD     Y11, Y10, Y10
-	VPADDD       Y10, Y9, Y9
-	VPSRLW       $0x04, Y8, Y10
-	VPAND        kq2Two<>+0(SB), Y10, Y10
-	VPAND        kq2Bit2<>+0(SB), Y7, Y11
-	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   64(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+64(SB), Y5, Y11
-	VPMADDWD     Y11, Y10, Y10
-	VPADDD       Y10, Y9, Y9
-	VPSRLW       $0x06, Y8, Y8
-	VPAND        kq2Two<>+0(SB), Y8, Y8
-	VPSRLW       $0x01, Y7, Y10
-	VPAND        kq2Bit2<>+0(SB), Y10, Y10
-	VPOR         Y10, Y8, Y8
-	VPMADDUBSW   96(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+96(SB), Y5, Y10
-	VPMADDWD     Y10, Y8, Y8
-	VPADDD       Y8, Y9, Y9
-	VMOVDQU      64(DI), Y8
-	VPAND        kq2Two<>+0(SB), Y8, Y10
-	VPSRLW       $0x02, Y7, Y11
-	VPAND        kq2Bit2<>+0(SB), Y11, Y11
-	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   128(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+128(SB), Y5, Y11
-	VPMADDWD     Y11, Y10, Y10
-	VPADDD       Y10, Y9, Y9
-	VPSRLW       $0x02, Y8, Y10
-	VPAND        kq2Two<>+0(SB), Y10, Y10
-	VPSRLW       $0x03, Y7, Y11
-	VPAND        kq2Bit2<>+0(SB), Y11, Y11
-	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   160(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+160(SB), Y5, Y11
-	VPMADDWD     Y11, Y10, Y10
-	VPADDD       Y10, Y9, Y9
-	VPSRLW       $0x04, Y8, Y10
-	VPAND        kq2Two<>+0(SB), Y10, Y10
-	VPSRLW       $0x04, Y7, Y11
-	VPAND        kq2Bit2<>+0(SB), Y11, Y11
-	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   192(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+192(SB), Y5, Y11
-	VPMADDWD     Y11, Y10, Y10
-	VPADDD       Y10, Y9, Y9
-	VPSRLW       $0x06, Y8, Y8
-	VPAND        kq2Two<>+0(SB), Y8, Y8
-	VPSRLW       $0x05, Y7, Y7
-	VPAND        kq2Bit2<>+0(SB), Y7, Y7
-	VPOR         Y7, Y8, Y8
-	VPMADDUBSW   224(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
-	VPMADDWD     Y5, Y8, Y8
-	VPADDD       Y8, Y9, Y9
-	VPSLLD       $0x02, Y6, Y6
-	VPSUBD       Y6, Y9, Y9
-	VPBROADCASTW 108(DI), X5
-	VCVTPH2PS    X5, Y5
-	VBROADCASTSS X4, Y6
-	VMULPS       Y6, Y5, Y5
-	VCVTDQ2PS    Y9, Y9
-	VFMADD231PS  Y5, Y9, Y1
+	VPSHUFD      $0x99, 92(DI), X8
+	VPSHUFD      $0xff, 92(DI), X9
+	VPSRLVD      kq2Q3Shift<>+0(SB), X8, X8
+	VPSRLVD      kq2Q3Shift<>+16(SB), X9, X9
+	VPAND        X0, X8, X8
+	VPAND        X1, X9, X9
+	VPSLLW       $0x04, X9, X9
+	VPOR         X9, X8, X8
+	VPSUBB       kq2Less32<>+0(SB), X8, X8
+	VPMOVSXBW    X8, Y9
+	VPMADDWD     256(R10), Y9, Y9
+	VPSHUFB      kq2Pairs<>+0(SB), X8, X8
+	VPMOVSXBW    X8, Y8
+	VMOVDQU      (DI), Y10
+	VMOVDQU      32(DI), Y11
+	VPAND        Y1, Y11, Y12
+	VPSLLW       $0x02, Y10, Y13
+	VPAND        Y2, Y13, Y13
+	VPOR         Y13, Y12, Y12
+	VPMADDUBSW   (R10), Y12, Y12
+	VPSHUFB      kq2Word<>+0(SB), Y8, Y13
+	VPMADDWD     Y13, Y12, Y12
+	VPSRLW       $0x02, Y11, Y13
+	VPAND        Y1, Y13, Y13
+	VPSLLW       $0x01, Y10, Y14
+	VPAND        Y2, Y14, Y14
+	VPOR         Y14, Y13, Y13
+	VPMADDUBSW   32(R10), Y13, Y13
+	VPSHUFB      kq2Word<>+32(SB), Y8, Y14
+	VPMADDWD     Y14, Y13, Y13
+	VPADDD       Y13, Y12, Y12
+	VPSRLW       $0x04, Y11, Y13
+	VPAND        Y1, Y13, Y13
+	VPAND        Y2, Y10, Y14
+	VPOR         Y14, Y13, Y13
+	VPMADDUBSW   64(R10), Y13, Y13
+	VPSHUFB      kq2Word<>+64(SB), Y8, Y14
+	VPMADDWD     Y14, Y13, Y13
+	VPADDD       Y13, Y12, Y12
+	VPSRLW       $0x06, Y11, Y11
+	VPAND        Y1, Y11, Y11
+	VPSRLW       $0x01, Y10, Y13
+	VPAND        Y2, Y13, Y13
+	VPOR         Y13, Y11, Y11
+	VPMADDUBSW   96(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+96(SB), Y8, Y13
+	VPMADDWD     Y13, Y11, Y11
+	VPADDD       Y11, Y12, Y12
+	VMOVDQU      64(DI), Y11
+	VPAND        Y1, Y11, Y13
+	VPSRLW       $0x02, Y10, Y14
+	VPAND        Y2, Y14, Y14
+	VPOR         Y14, Y13, Y13
+	VPMADDUBSW   128(R10), Y13, Y13
+	VPSHUFB      kq2Word<>+128(SB), Y8, Y14
+	VPMADDWD     Y14, Y13, Y13
+	VPADDD       Y13, Y12, Y12
+	VPSRLW       $0x02, Y11, Y13
+	VPAND        Y1, Y13, Y13
+	VPSRLW       $0x03, Y10, Y14
+	VPAND        Y2, Y14, Y14
+	VPOR         Y14, Y13, Y13
+	VPMADDUBSW   160(R10), Y13, Y13
+	VPSHUFB      kq2Word<>+160(SB), Y8, Y14
+	VPMADDWD     Y14, Y13, Y13
+	VPADDD       Y13, Y12, Y12
+	VPSRLW       $0x04, Y11, Y13
+	VPAND        Y1, Y13, Y13
+	VPSRLW       $0x04, Y10, Y14
+	VPAND        Y2, Y14, Y14
+	VPOR         Y14, Y13, Y13
+	VPMADDUBSW   192(R10), Y13, Y13
+	VPSHUFB      kq2Word<>+192(SB), Y8, Y14
+	VPMADDWD     Y14, Y13, Y13
+	VPADDD       Y13, Y12, Y12
+	VPSRLW       $0x06, Y11, Y11
+	VPAND        Y1, Y11, Y11
+	VPSRLW       $0x05, Y10, Y10
+	VPAND        Y2, Y10, Y10
+	VPOR         Y10, Y11, Y11
+	VPMADDUBSW   224(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+224(SB), Y8, Y8
+	VPMADDWD     Y8, Y11, Y11
+	VPADDD       Y11, Y12, Y12
+	VPSLLD       $0x02, Y9, Y9
+	VPSUBD       Y9, Y12, Y12
+	VPBROADCASTW 108(DI), X8
+	VCVTPH2PS    X8, Y8
+	VBROADCASTSS X7, Y9
+	VMULPS       Y9, Y8, Y8
+	VCVTDQ2PS    Y12, Y12
+	VFMADD231PS  Y8, Y12, Y4
 	PREFETCHT0   2048(DI)
 	PREFETCHT0   2112(DI)
 	ADDQ         $0x0000006e, DI
-	VPSHUFD      $0x99, 92(R8), X5
-	VPSHUFD      $0xff, 92(R8), X6
-	VPSRLVD      kq2Q3Shift<>+0(SB), X5, X5
-	VPSRLVD      kq2Q3Shift<>+16(SB), X6, X6
-	VPAND        kq2Nibble<>+0(SB), X5, X5
-	VPAND        kq2Two<>+0(SB), X6, X6
-	VPSLLW       $0x04, X6, X6
-	VPOR         X6, X5, X5
-	VPSUBB       kq2Less32<>+0(SB), X5, X5
-	VPMOVSXBW    X5, Y6
-	VPMADDWD     256(R10), Y6, Y6
-	VPSHUFB      kq2Pairs<>+0(SB), X5, X5
-	VPMOVSXBW    X5, Y5
-	VMOVDQU      (R8), Y7
-	VMOVDQU      32(R8), Y8
-	VPAND        kq2Two<>+0(SB), Y8, Y9
-	VPSLLW       $0x02, Y7, Y10
-	VPAND        kq2Bit2<>+0(SB), Y10, Y10
-	VPOR         Y10, Y9, Y9
-	VPMADDUBSW   (R10), Y9, Y9
-	VPSHUFB      kq2Word<>+0(SB), Y5, Y10
-	VPMADDWD     Y10, Y9, Y9
-	VPSRLW       $0x02, Y8, Y10
-	VPAND        kq2Two<>+0(SB), Y10, Y10
-	VPSLLW       $0x01, Y7, Y11
-	VPAND        kq2Bit2<>+0(SB), Y11, Y11
-	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   32(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+32(SB), Y5, Y11
-	VPMADDWD     Y11, Y10, Y10
-	VPADDD       Y10, Y9, Y9
-	VPSRLW       $0x04, Y8, Y10
-	VPAND        kq2Two<>+0(SB), Y10, Y10
-	VPAND        kq2Bit2<>+0(SB), Y7, Y11
-	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   64(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+64(SB), Y5, Y11
-	VPMADDWD     Y11, Y10, Y10
-	VPADDD       Y10, Y9, Y9
-	VPSRLW       $0x06, Y8, Y8
-	VPAND        kq2Two<>+0(SB), Y8, Y8
-	VPSRLW       $0x01, Y7, Y10
-	VPAND        kq2Bit2<>+0(SB), Y10, Y10
-	VPOR         Y10, Y8, Y8
-	VPMADDUBSW   96(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+96(SB), Y5, Y10
-	VPMADDWD     Y10, Y8, Y8
-	VPADDD       Y8, Y9, Y9
-	VMOVDQU      64(R8), Y8
-	VPAND        kq2Two<>+0(SB), Y8, Y10
-	VPSRLW       $0x02, Y7, Y11
-	VPAND        kq2Bit2<>+0(SB), Y11, Y11
-	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   128(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+128(SB), Y5, Y11
-	VPMADDWD     Y11, Y10, Y10
-	VPADDD       Y10, Y9, Y9
-	VPSRLW       $0x02, Y8, Y10
-	VPAND        kq2Two<>+0(SB), Y10, Y10
-	VPSRLW       $0x03, Y7, Y11
-	VPAND        kq2Bit2<>+0(SB), Y11, Y11
-	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   160(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+160(SB), Y5, Y11
-	VPMADDWD     Y11, Y10, Y10
-	VPADDD       Y10, Y9, Y9
-	VPSRLW       $0x04, Y8, Y10
-	VPAND        kq2Two<>+0(SB), Y10, Y10
-	VPSRLW       $0x04, Y7, Y11
-	VPAND        kq2Bit2<>+0(SB), Y11, Y11
-	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   192(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+192(SB), Y5, Y11
-	VPMADDWD     Y11, Y10, Y10
-	VPADDD       Y10, Y9, Y9
-	VPSRLW       $0x06, Y8, Y8
-	VPAND        kq2Two<>+0(SB), Y8, Y8
-	VPSRLW       $0x05, Y7, Y7
-	VPAND        kq2Bit2<>+0(SB), Y7, Y7
-	VPOR         Y7, Y8, Y8
-	VPMADDUBSW   224(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
-	VPMADDWD     Y5, Y8, Y8
-	VPADDD       Y8, Y9, Y9
-	VPSLLD       $0x02, Y6, Y6
-	VPSUBD       Y6, Y9, Y9
-	VPBROADCASTW 108(R8), X5
-	VCVTPH2PS    X5, Y5
-	VBROADCASTSS X4, Y6
-	VMULPS       Y6, Y5, Y5
-	VCVTDQ2PS    Y9, Y9
-	VFMADD231PS  Y5, Y9, Y2
+	VPSHUFD      $0x99, 92(R8), X8
+	VPSHUFD      $0xff, 92(R8), X9
+	VPSRLVD      kq2Q3Shift<>+0(SB), X8, X8
+	VPSRLVD      kq2Q3Shift<>+16(SB), X9, X9
+	VPAND        X0, X8, X8
+	VPAND        X1, X9, X9
+	VPSLLW       $0x04, X9, X9
+	VPOR         X9, X8, X8
+	VPSUBB       kq2Less32<>+0(SB), X8, X8
+	VPMOVSXBW    X8, Y9
+	VPMADDWD     256(R10), Y9, Y9
+	VPSHUFB      kq2Pairs<>+0(SB), X8, X8
+	VPMOVSXBW    X8, Y8
+	VMOVDQU      (R8), Y10
+	VMOVDQU      32(R8), Y11
+	VPAND        Y1, Y11, Y12
+	VPSLLW       $0x02, Y10, Y13
+	VPAND        Y2, Y13, Y13
+	VPOR         Y13, Y12, Y12
+	VPMADDUBSW   (R10), Y12, Y12
+	VPSHUFB      kq2Word<>+0(SB), Y8, Y13
+	VPMADDWD     Y13, Y12, Y12
+	VPSRLW       $0x02, Y11, Y13
+	VPAND        Y1, Y13, Y13
+	VPSLLW       $0x01, Y10, Y14
+	VPAND        Y2, Y14, Y14
+	VPOR         Y14, Y13, Y13
+	VPMADDUBSW   32(R10), Y13, Y13
+	VPSHUFB      kq2Word<>+32(SB), Y8, Y14
+	VPMADDWD     Y14, Y13, Y13
+	VPADDD       Y13, Y12, Y12
+	VPSRLW       $0x04, Y11, Y13
+	VPAND        Y1, Y13, Y13
+	VPAND        Y2, Y10, Y14
+	VPOR         Y14, Y13, Y13
+	VPMADDUBSW   64(R10), Y13, Y13
+	VPSHUFB      kq2Word<>+64(SB), Y8, Y14
+	VPMADDWD     Y14, Y13, Y13
+	VPADDD       Y13, Y12, Y12
+	VPSRLW       $0x06, Y11, Y11
+	VPAND        Y1, Y11, Y11
+	VPSRLW       $0x01, Y10, Y13
+	VPAND        Y2, Y13, Y13
+	VPOR         Y13, Y11, Y11
+	VPMADDUBSW   96(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+96(SB), Y8, Y13
+	VPMADDWD     Y13, Y11, Y11
+	VPADDD       Y11, Y12, Y12
+	VMOVDQU      64(R8), Y11
+	VPAND        Y1, Y11, Y13
+	VPSRLW       $0x02, Y10, Y14
+	VPAND        Y2, Y14, Y14
+	VPOR         Y14, Y13, Y13
+	VPMADDUBSW   128(R10), Y13, Y13
+	VPSHUFB      kq2Word<>+128(SB), Y8, Y14
+	VPMADDWD     Y14, Y13, Y13
+	VPADDD       Y13, Y12, Y12
+	VPSRLW       $0x02, Y11, Y13
+	VPAND        Y1, Y13, Y13
+	VPSRLW       $0x03, Y10, Y14
+	VPAND        Y2, Y14, Y14
+	VPOR         Y14, Y13, Y13
+	VPMADDUBSW   160(R10), Y13, Y13
+	VPSHUFB      kq2Word<>+160(SB), Y8, Y14
+	VPMADDWD     Y14, Y13, Y13
+	VPADDD       Y13, Y12, Y12
+	VPSRLW       $0x04, Y11, Y13
+	VPAND        Y1, Y13, Y13
+	VPSRLW       $0x04, Y10, Y14
+	VPAND        Y2, Y14, Y14
+	VPOR         Y14, Y13, Y13
+	VPMADDUBSW   192(R10), Y13, Y13
+	VPSHUFB      kq2Word<>+192(SB), Y8, Y14
+	VPMADDWD     Y14, Y13, Y13
+	VPADDD       Y13, Y12, Y12
+	VPSRLW       $0x06, Y11, Y11
+	VPAND        Y1, Y11, Y11
+	VPSRLW       $0x05, Y10, Y10
+	VPAND        Y2, Y10, Y10
+	VPOR         Y10, Y11, Y11
+	VPMADDUBSW   224(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+224(SB), Y8, Y8
+	VPMADDWD     Y8, Y11, Y11
+	VPADDD       Y11, Y12, Y12
+	VPSLLD       $0x02, Y9, Y9
+	VPSUBD       Y9, Y12, Y12
+	VPBROADCASTW 108(R8), X8
+	VCVTPH2PS    X8, Y8
+	VBROADCASTSS X7, Y9
+	VMULPS       Y9, Y8, Y8
+	VCVTDQ2PS    Y12, Y12
+	VFMADD231PS  Y8, Y12, Y5
 	PREFETCHT0   2048(R8)
 	PREFETCHT0   2112(R8)
 	ADDQ         $0x0000006e, R8
-	VPSHUFD      $0x99, 92(R9), X5
-	VPSHUFD      $0xff, 92(R9), X6
-	VPSRLVD      kq2Q3Shift<>+0(SB), X5, X5
-	VPSRLVD      kq2Q3Shift<>+16(SB), X6, X6
-	VPAND        kq2Nibble<>+0(SB), X5, X5
-	VPAND        kq2Two<>+0(SB), X6, X6
-	VPSLLW       $0x04, X6, X6
-	VPOR         X6, X5, X5
-	VPSUBB       kq2Less32<>+0(SB), X5, X5
-	VPMOVSXBW    X5, Y6
-	VPMADDWD     256(R10), Y6, Y6
-	VPSHUFB      kq2Pairs<>+0(SB), X5, X5
-	VPMOVSXBW    X5, Y5
-	VMOVDQU      (R9), Y7
-	VMOVDQU      32(R9), Y8
-	VPAND        kq2Two<>+0(SB), Y8, Y9
-	VPSLLW       $0x02, Y7, Y10
-	VPAND        kq2Bit2<>+0(SB), Y10, Y10
-	VPOR         Y10, Y9, Y9
-	VPMADDUBSW   (R10), Y9, Y9
-	VPSHUFB      kq2Word<>+0(SB), Y5, Y10
-	VPMADDWD     Y10, Y9, Y9
-	VPSRLW       $0x02, Y8, Y10
-	VPAND        kq2Two<>+0(SB), Y10, Y10
-	VPSLLW       $0x01, Y7, Y11
-	VPAND        kq2Bit2<>+0(SB), Y11, Y11
-	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   32(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+32(SB), Y5, Y11
-	VPMADDWD     Y11, Y10, Y10
-	VPADDD       Y10, Y9, Y9
-	VPSRLW       $0x04, Y8, Y10
-	VPAND        kq2Two<>+0(SB), Y10, Y10
-	VPAND        kq2Bit2<>+0(SB), Y7, Y11
-	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   64(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+64(SB), Y5, Y11
-	VPMADDWD     Y11, Y10, Y10
-	VPADDD       Y10, Y9, Y9
-	VPSRLW       $0x06, Y8, Y8
-	VPAND        kq2Two<>+0(SB), Y8, Y8
-	VPSRLW       $0x01, Y7, Y10
-	VPAND        kq2Bit2<>+0(SB), Y10, Y10
-	VPOR         Y10, Y8, Y8
-	VPMADDUBSW   96(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+96(SB), Y5, Y10
-	VPMADDWD     Y10, Y8, Y8
-	VPADDD       Y8, Y9, Y9
-	VMOVDQU      64(R9), Y8
-	VPAND        kq2Two<>+0(SB), Y8, Y10
-	VPSRLW       $0x02, Y7, Y11
-	VPAND        kq2Bit2<>+0(SB), Y11, Y11
-	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   128(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+128(SB), Y5, Y11
-	VPMADDWD     Y11, Y10, Y10
-	VPADDD       Y10, Y9, Y9
-	VPSRLW       $0x02, Y8, Y10
-	VPAND        kq2Two<>+0(SB), Y10, Y10
-	VPSRLW       $0x03, Y7, Y11
-	VPAND        kq2Bit2<>+0(SB), Y11, Y11
-	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   160(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+160(SB), Y5, Y11
-	VPMADDWD     Y11, Y10, Y10
-	VPADDD       Y10, Y9, Y9
-	VPSRLW       $0x04, Y8, Y10
-	VPAND        kq2Two<>+0(SB), Y10, Y10
-	VPSRLW       $0x04, Y7, Y11
-	VPAND        kq2Bit2<>+0(SB), Y11, Y11
-	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   192(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+192(SB), Y5, Y11
-	VPMADDWD     Y11, Y10, Y10
-	VPADDD       Y10, Y9, Y9
-	VPSRLW       $0x06, Y8, Y8
-	VPAND        kq2Two<>+0(SB), Y8, Y8
-	VPSRLW       $0x05, Y7, Y7
-	VPAND        kq2Bit2<>+0(SB), Y7, Y7
-	VPOR         Y7, Y8, Y8
-	VPMADDUBSW   224(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
-	VPMADDWD     Y5, Y8, Y8
-	VPADDD       Y8, Y9, Y9
-	VPSLLD       $0x02, Y6, Y6
-	VPSUBD       Y6, Y9, Y9
-	VPBROADCASTW 108(R9), X5
-	VCVTPH2PS    X5, Y5
-	VBROADCASTSS X4, Y4
-	VMULPS       Y4, Y5, Y5
-	VCVTDQ2PS    Y9, Y9
-	VFMADD231PS  Y5, Y9, Y3
+	VPSHUFD      $0x99, 92(R9), X8
+	VPSHUFD      $0xff, 92(R9), X9
+	VPSRLVD      kq2Q3Shift<>+0(SB), X8, X8
+	VPSRLVD      kq2Q3Shift<>+16(SB), X9, X9
+	VPAND        X0, X8, X8
+	VPAND        X1, X9, X9
+	VPSLLW       $0x04, X9, X9
+	VPOR         X9, X8, X8
+	VPSUBB       kq2Less32<>+0(SB), X8, X8
+	VPMOVSXBW    X8, Y9
+	VPMADDWD     256(R10), Y9, Y9
+	VPSHUFB      kq2Pairs<>+0(SB), X8, X8
+	VPMOVSXBW    X8, Y8
+	VMOVDQU      (R9), Y10
+	VMOVDQU      32(R9), Y11
+	VPAND        Y1, Y11, Y12
+	VPSLLW       $0x02, Y10, Y13
+	VPAND        Y2, Y13, Y13
+	VPOR         Y13, Y12, Y12
+	VPMADDUBSW   (R10), Y12, Y12
+	VPSHUFB      kq2Word<>+0(SB), Y8, Y13
+	VPMADDWD     Y13, Y12, Y12
+	VPSRLW       $0x02, Y11, Y13
+	VPAND        Y1, Y13, Y13
+	VPSLLW       $0x01, Y10, Y14
+	VPAND        Y2, Y14, Y14
+	VPOR         Y14, Y13, Y13
+	VPMADDUBSW   32(R10), Y13, Y13
+	VPSHUFB      kq2Word<>+32(SB), Y8, Y14
+	VPMADDWD     Y14, Y13, Y13
+	VPADDD       Y13, Y12, Y12
+	VPSRLW       $0x04, Y11, Y13
+	VPAND        Y1, Y13, Y13
+	VPAND        Y2, Y10, Y14
+	VPOR         Y14, Y13, Y13
+	VPMADDUBSW   64(R10), Y13, Y13
+	VPSHUFB      kq2Word<>+64(SB), Y8, Y14
+	VPMADDWD     Y14, Y13, Y13
+	VPADDD       Y13, Y12, Y12
+	VPSRLW       $0x06, Y11, Y11
+	VPAND        Y1, Y11, Y11
+	VPSRLW       $0x01, Y10, Y13
+	VPAND        Y2, Y13, Y13
+	VPOR         Y13, Y11, Y11
+	VPMADDUBSW   96(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+96(SB), Y8, Y13
+	VPMADDWD     Y13, Y11, Y11
+	VPADDD       Y11, Y12, Y12
+	VMOVDQU      64(R9), Y11
+	VPAND        Y1, Y11, Y13
+	VPSRLW       $0x02, Y10, Y14
+	VPAND        Y2, Y14, Y14
+	VPOR         Y14, Y13, Y13
+	VPMADDUBSW   128(R10), Y13, Y13
+	VPSHUFB      kq2Word<>+128(SB), Y8, Y14
+	VPMADDWD     Y14, Y13, Y13
+	VPADDD       Y13, Y12, Y12
+	VPSRLW       $0x02, Y11, Y13
+	VPAND        Y1, Y13, Y13
+	VPSRLW       $0x03, Y10, Y14
+	VPAND        Y2, Y14, Y14
+	VPOR         Y14, Y13, Y13
+	VPMADDUBSW   160(R10), Y13, Y13
+	VPSHUFB      kq2Word<>+160(SB), Y8, Y14
+	VPMADDWD     Y14, Y13, Y13
+	VPADDD       Y13, Y12, Y12
+	VPSRLW       $0x04, Y11, Y13
+	VPAND        Y1, Y13, Y13
+	VPSRLW       $0x04, Y10, Y14
+	VPAND        Y2, Y14, Y14
+	VPOR         Y14, Y13, Y13
+	VPMADDUBSW   192(R10), Y13, Y13
+	VPSHUFB      kq2Word<>+192(SB), Y8, Y14
+	VPMADDWD     Y14, Y13, Y13
+	VPADDD       Y13, Y12, Y12
+	VPSRLW       $0x06, Y11, Y11
+	VPAND        Y1, Y11, Y11
+	VPSRLW       $0x05, Y10, Y10
+	VPAND        Y2, Y10, Y10
+	VPOR         Y10, Y11, Y11
+	VPMADDUBSW   224(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+224(SB), Y8, Y8
+	VPMADDWD     Y8, Y11, Y11
+	VPADDD       Y11, Y12, Y12
+	VPSLLD       $0x02, Y9, Y9
+	VPSUBD       Y9, Y12, Y12
+	VPBROADCASTW 108(R9), X8
+	VCVTPH2PS    X8, Y8
+	VBROADCASTSS X7, Y7
+	VMULPS       Y7, Y8, Y8
+	VCVTDQ2PS    Y12, Y12
+	VFMADD231PS  Y8, Y12, Y6
 	PREFETCHT0   2048(R9)
 	PREFETCHT0   2112(R9)
 	ADDQ         $0x0000006e, R9
 	ADDQ         $0x00000140, R10
 	DECQ         R11
 	JNZ          loop0
-	VSHUFPS      $0x88, Y1, Y0, Y4
-	VSHUFPS      $0xdd, Y1, Y0, Y0
-	VADDPS       Y0, Y4, Y4
-	VSHUFPS      $0x88, Y3, Y2, Y0
-	VSHUFPS      $0xdd, Y3, Y2, Y1
-	VADDPS       Y1, Y0, Y0
-	VSHUFPS      $0x88, Y0, Y4, Y1
-	VSHUFPS      $0xdd, Y0, Y4, Y0
-	VADDPS       Y0, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VADDPS       X0, X1, X0
-	VMOVSS       X0, (AX)
-	VEXTRACTPS   $0x01, X0, (AX)(SI*1)
-	VEXTRACTPS   $0x02, X0, (AX)(SI*2)
-	VEXTRACTPS   $0x03, X0, (AX)(BX*1)
+	VSHUFPS      $0x88, Y4, Y3, Y7
+	VSHUFPS      $0xdd, Y4, Y3, Y3
+	VADDPS       Y3, Y7, Y7
+	VSHUFPS      $0x88, Y6, Y5, Y3
+	VSHUFPS      $0xdd, Y6, Y5, Y4
+	VADDPS       Y4, Y3, Y3
+	VSHUFPS      $0x88, Y3, Y7, Y4
+	VSHUFPS      $0xdd, Y3, Y7, Y3
+	VADDPS       Y3, Y4, Y4
+	VEXTRACTF128 $0x01, Y4, X3
+	VADDPS       X3, X4, X3
+	VMOVSS       X3, (AX)
+	VEXTRACTPS   $0x01, X3, (AX)(SI*1)
+	VEXTRACTPS   $0x02, X3, (AX)(SI*2)
+	VEXTRACTPS   $0x03, X3, (AX)(BX*1)
 	ADDQ         $0x04, AX
 	DECQ         rows+32(FP)
 	JNZ          row
@@ -1180,83 +1190,84 @@ loop0:
 // func q4kAVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q4kAVX2x1(SB), NOSPLIT, $0-48
-	MOVQ out+0(FP), AX
-	MOVQ w+8(FP), CX
-	MOVQ act+16(FP), DX
+	MOVQ    out+0(FP), AX
+	MOVQ    w+8(FP), CX
+	MOVQ    act+16(FP), DX
+	VMOVDQU kq2Nibble<>+0(SB), Y0
 
 row:
-	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
 	MOVQ  DX, BX
 	MOVQ  blocks+24(FP), SI
 
 loop0:
-	VBROADCASTSS 304(BX), X1
-	VPSHUFD      $0x5a, (CX), X2
-	VPSHUFD      $0xff, (CX), X3
-	VPSRLVD      kq2ScaleShift<>+0(SB), X2, X2
-	VPSRLVD      kq2ScaleShift<>+16(SB), X3, X3
-	VPAND        kq2ScaleMask<>+0(SB), X2, X2
-	VPAND        kq2ScaleMask<>+16(SB), X3, X3
-	VPOR         X3, X2, X2
-	VPMOVZXBW    X2, Y2
-	VPERMQ       $0xee, Y2, Y3
-	VPMADDWD     288(BX), X2, X2
-	VMOVDQU      16(CX), Y4
-	VPSRLW       $0x04, Y4, Y5
-	VPAND        kq2Nibble<>+0(SB), Y4, Y4
-	VPAND        kq2Nibble<>+0(SB), Y5, Y5
-	VPMADDUBSW   (BX), Y4, Y4
-	VPSHUFB      kq2Word<>+0(SB), Y3, Y6
-	VPMADDWD     Y6, Y4, Y4
-	VPMADDUBSW   32(BX), Y5, Y5
-	VPSHUFB      kq2Word<>+32(SB), Y3, Y6
-	VPMADDWD     Y6, Y5, Y5
-	VPADDD       Y5, Y4, Y4
-	VMOVDQU      48(CX), Y5
+	VBROADCASTSS 304(BX), X2
+	VPSHUFD      $0x5a, (CX), X3
+	VPSHUFD      $0xff, (CX), X4
+	VPSRLVD      kq2ScaleShift<>+0(SB), X3, X3
+	VPSRLVD      kq2ScaleShift<>+16(SB), X4, X4
+	VPAND        kq2ScaleMask<>+0(SB), X3, X3
+	VPAND        kq2ScaleMask<>+16(SB), X4, X4
+	VPOR         X4, X3, X3
+	VPMOVZXBW    X3, Y3
+	VPERMQ       $0xee, Y3, Y4
+	VPMADDWD     288(BX), X3, X3
+	VMOVDQU      16(CX), Y5
 	VPSRLW       $0x04, Y5, Y6
-	VPAND        kq2Nibble<>+0(SB), Y5, Y5
-	VPAND        kq2Nibble<>+0(SB), Y6, Y6
-	VPMADDUBSW   64(BX), Y5, Y5
-	VPSHUFB      kq2Word<>+64(SB), Y3, Y8
-	VPMADDWD     Y8, Y5, Y5
-	VPADDD       Y5, Y4, Y4
-	VPMADDUBSW   96(BX), Y6, Y6
-	VPSHUFB      kq2Word<>+96(SB), Y3, Y5
-	VPMADDWD     Y5, Y6, Y6
-	VPADDD       Y6, Y4, Y4
-	VMOVDQU      80(CX), Y5
-	VPSRLW       $0x04, Y5, Y6
-	VPAND        kq2Nibble<>+0(SB), Y5, Y5
-	VPAND        kq2Nibble<>+0(SB), Y6, Y6
-	VPMADDUBSW   128(BX), Y5, Y5
-	VPSHUFB      kq2Word<>+128(SB), Y3, Y8
-	VPMADDWD     Y8, Y5, Y5
-	VPADDD       Y5, Y4, Y4
-	VPMADDUBSW   160(BX), Y6, Y6
-	VPSHUFB      kq2Word<>+160(SB), Y3, Y5
-	VPMADDWD     Y5, Y6, Y6
-	VPADDD       Y6, Y4, Y4
-	VMOVDQU      112(CX), Y5
-	VPSRLW       $0x04, Y5, Y6
-	VPAND        kq2Nibble<>+0(SB), Y5, Y5
-	VPAND        kq2Nibble<>+0(SB), Y6, Y6
-	VPMADDUBSW   192(BX), Y5, Y5
-	VPSHUFB      kq2Word<>+192(SB), Y3, Y8
-	VPMADDWD     Y8, Y5, Y5
-	VPADDD       Y5, Y4, Y4
-	VPMADDUBSW   224(BX), Y6, Y6
-	VPSHUFB      kq2Word<>+224(SB), Y3, Y3
-	VPMADDWD     Y3, Y6, Y6
-	VPADDD       Y6, Y4, Y4
-	VPBROADCASTD (CX), X7
-	VCVTPH2PS    X7, X7
-	VMULPS       X1, X7, X7
-	VBROADCASTSS X7, Y1
-	VCVTDQ2PS    Y4, Y4
-	VFMADD231PS  Y1, Y4, Y0
-	VPSHUFD      $0x55, X7, X7
-	VCVTDQ2PS    X2, X2
-	VFNMADD231PS Y7, Y2, Y0
+	VPAND        Y0, Y5, Y5
+	VPAND        Y0, Y6, Y6
+	VPMADDUBSW   (BX), Y5, Y5
+	VPSHUFB      kq2Word<>+0(SB), Y4, Y7
+	VPMADDWD     Y7, Y5, Y5
+	VPMADDUBSW   32(BX), Y6, Y6
+	VPSHUFB      kq2Word<>+32(SB), Y4, Y7
+	VPMADDWD     Y7, Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	VMOVDQU      48(CX), Y6
+	VPSRLW       $0x04, Y6, Y7
+	VPAND        Y0, Y6, Y6
+	VPAND        Y0, Y7, Y7
+	VPMADDUBSW   64(BX), Y6, Y6
+	VPSHUFB      kq2Word<>+64(SB), Y4, Y9
+	VPMADDWD     Y9, Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	VPMADDUBSW   96(BX), Y7, Y7
+	VPSHUFB      kq2Word<>+96(SB), Y4, Y6
+	VPMADDWD     Y6, Y7, Y7
+	VPADDD       Y7, Y5, Y5
+	VMOVDQU      80(CX), Y6
+	VPSRLW       $0x04, Y6, Y7
+	VPAND        Y0, Y6, Y6
+	VPAND        Y0, Y7, Y7
+	VPMADDUBSW   128(BX), Y6, Y6
+	VPSHUFB      kq2Word<>+128(SB), Y4, Y9
+	VPMADDWD     Y9, Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	VPMADDUBSW   160(BX), Y7, Y7
+	VPSHUFB      kq2Word<>+160(SB), Y4, Y6
+	VPMADDWD     Y6, Y7, Y7
+	VPADDD       Y7, Y5, Y5
+	VMOVDQU      112(CX), Y6
+	VPSRLW       $0x04, Y6, Y7
+	VPAND        Y0, Y6, Y6
+	VPAND        Y0, Y7, Y7
+	VPMADDUBSW   192(BX), Y6, Y6
+	VPSHUFB      kq2Word<>+192(SB), Y4, Y9
+	VPMADDWD     Y9, Y6, Y6
+	VPADDD       Y6, Y5, Y5
+	VPMADDUBSW   224(BX), Y7, Y7
+	VPSHUFB      kq2Word<>+224(SB), Y4, Y4
+	VPMADDWD     Y4, Y7, Y7
+	VPADDD       Y7, Y5, Y5
+	VPBROADCASTD (CX), X8
+	VCVTPH2PS    X8, X8
+	VMULPS       X2, X8, X8
+	VBROADCASTSS X8, Y2
+	VCVTDQ2PS    Y5, Y5
+	VFMADD231PS  Y2, Y5, Y1
+	VPSHUFD      $0x55, X8, X8
+	VCVTDQ2PS    X3, X3
+	VFNMADD231PS Y8, Y3, Y1
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2112(CX)
 	PREFETCHT0   2176(CX)
@@ -1264,15 +1275,15 @@ loop0:
 	ADDQ         $0x00000140, BX
 	DECQ         SI
 	JNZ          loop0
-	VSHUFPS      $0x88, Y0, Y0, Y1
-	VSHUFPS      $0xdd, Y0, Y0, Y0
-	VADDPS       Y0, Y1, Y1
-	VSHUFPS      $0x88, Y1, Y1, Y0
+	VSHUFPS      $0x88, Y1, Y1, Y2
 	VSHUFPS      $0xdd, Y1, Y1, Y1
-	VADDPS       Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPS       X1, X0, X1
-	VMOVSS       X1, (AX)
+	VADDPS       Y1, Y2, Y2
+	VSHUFPS      $0x88, Y2, Y2, Y1
+	VSHUFPS      $0xdd, Y2, Y2, Y2
+	VADDPS       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X2
+	VADDPS       X2, X1, X2
+	VMOVSS       X2, (AX)
 	ADDQ         $0x04, AX
 	DECQ         rows+32(FP)
 	JNZ          row
@@ -1282,305 +1293,306 @@ loop0:
 // func q4kAVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q4kAVX2x4(SB), NOSPLIT, $0-48
-	MOVQ   out+0(FP), AX
-	MOVQ   w+8(FP), CX
-	MOVQ   act+16(FP), DX
-	MOVQ   blocks+24(FP), BX
-	IMUL3Q $0x00000090, BX, BX
-	MOVQ   step+40(FP), SI
-	IMULQ  SI, BX
-	LEAQ   (CX)(BX*1), DI
-	LEAQ   (DI)(BX*1), R8
-	LEAQ   (R8)(BX*1), R9
-	SHLQ   $0x02, SI
-	LEAQ   (SI)(SI*2), BX
+	MOVQ    out+0(FP), AX
+	MOVQ    w+8(FP), CX
+	MOVQ    act+16(FP), DX
+	MOVQ    blocks+24(FP), BX
+	IMUL3Q  $0x00000090, BX, BX
+	MOVQ    step+40(FP), SI
+	IMULQ   SI, BX
+	LEAQ    (CX)(BX*1), DI
+	LEAQ    (DI)(BX*1), R8
+	LEAQ    (R8)(BX*1), R9
+	SHLQ    $0x02, SI
+	LEAQ    (SI)(SI*2), BX
+	VMOVDQU kq2Nibble<>+0(SB), Y0
 
 row:
-	VPXOR Y0, Y0, Y0
 	VPXOR Y1, Y1, Y1
 	VPXOR Y2, Y2, Y2
 	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
 	MOVQ  DX, R10
 	MOVQ  blocks+24(FP), R11
 
 loop0:
-	VBROADCASTSS 304(R10), X4
-	VPSHUFD      $0x5a, (CX), X5
-	VPSHUFD      $0xff, (CX), X6
-	VPSRLVD      kq2ScaleShift<>+0(SB), X5, X5
-	VPSRLVD      kq2ScaleShift<>+16(SB), X6, X6
-	VPAND        kq2ScaleMask<>+0(SB), X5, X5
-	VPAND        kq2ScaleMask<>+16(SB), X6, X6
-	VPOR         X6, X5, X5
-	VPMOVZXBW    X5, Y5
-	VPERMQ       $0xee, Y5, Y6
-	VPMADDWD     288(R10), X5, X5
-	VMOVDQU      16(CX), Y7
-	VPSRLW       $0x04, Y7, Y8
-	VPAND        kq2Nibble<>+0(SB), Y7, Y7
-	VPAND        kq2Nibble<>+0(SB), Y8, Y8
-	VPMADDUBSW   (R10), Y7, Y7
-	VPSHUFB      kq2Word<>+0(SB), Y6, Y9
-	VPMADDWD     Y9, Y7, Y7
-	VPMADDUBSW   32(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+32(SB), Y6, Y9
-	VPMADDWD     Y9, Y8, Y8
-	VPADDD       Y8, Y7, Y7
-	VMOVDQU      48(CX), Y8
+	VBROADCASTSS 304(R10), X5
+	VPSHUFD      $0x5a, (CX), X6
+	VPSHUFD      $0xff, (CX), X7
+	VPSRLVD      kq2ScaleShift<>+0(SB), X6, X6
+	VPSRLVD      kq2ScaleShift<>+16(SB), X7, X7
+	VPAND        kq2ScaleMask<>+0(SB), X6, X6
+	VPAND        kq2ScaleMask<>+16(SB), X7, X7
+	VPOR         X7, X6, X6
+	VPMOVZXBW    X6, Y6
+	VPERMQ       $0xee, Y6, Y7
+	VPMADDWD     288(R10), X6, X6
+	VMOVDQU      16(CX), Y8
 	VPSRLW       $0x04, Y8, Y9
-	VPAND        kq2Nibble<>+0(SB), Y8, Y8
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPMADDUBSW   64(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+64(SB), Y6, Y11
-	VPMADDWD     Y11, Y8, Y8
-	VPADDD       Y8, Y7, Y7
-	VPMADDUBSW   96(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+96(SB), Y6, Y8
-	VPMADDWD     Y8, Y9, Y9
-	VPADDD       Y9, Y7, Y7
-	VMOVDQU      80(CX), Y8
-	VPSRLW       $0x04, Y8, Y9
-	VPAND        kq2Nibble<>+0(SB), Y8, Y8
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPMADDUBSW   128(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+128(SB), Y6, Y11
-	VPMADDWD     Y11, Y8, Y8
-	VPADDD       Y8, Y7, Y7
-	VPMADDUBSW   160(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+160(SB), Y6, Y8
-	VPMADDWD     Y8, Y9, Y9
-	VPADDD       Y9, Y7, Y7
-	VMOVDQU      112(CX), Y8
-	VPSRLW       $0x04, Y8, Y9
-	VPAND        kq2Nibble<>+0(SB), Y8, Y8
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPMADDUBSW   192(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+192(SB), Y6, Y11
-	VPMADDWD     Y11, Y8, Y8
-	VPADDD       Y8, Y7, Y7
-	VPMADDUBSW   224(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+224(SB), Y6, Y6
-	VPMADDWD     Y6, Y9, Y9
-	VPADDD       Y9, Y7, Y7
-	VPBROADCASTD (CX), X10
-	VCVTPH2PS    X10, X10
-	VMULPS       X4, X10, X10
-	VBROADCASTSS X10, Y6
-	VCVTDQ2PS    Y7, Y7
-	VFMADD231PS  Y6, Y7, Y0
-	VPSHUFD      $0x55, X10, X10
-	VCVTDQ2PS    X5, X5
-	VFNMADD231PS Y10, Y5, Y0
+	VPAND        Y0, Y8, Y8
+	VPAND        Y0, Y9, Y9
+	VPMADDUBSW   (R10), Y8, Y8
+	VPSHUFB      kq2Word<>+0(SB), Y7, Y10
+	VPMADDWD     Y10, Y8, Y8
+	VPMADDUBSW   32(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+32(SB), Y7, Y10
+	VPMADDWD     Y10, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VMOVDQU      48(CX), Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        Y0, Y9, Y9
+	VPAND        Y0, Y10, Y10
+	VPMADDUBSW   64(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+64(SB), Y7, Y12
+	VPMADDWD     Y12, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPMADDUBSW   96(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+96(SB), Y7, Y9
+	VPMADDWD     Y9, Y10, Y10
+	VPADDD       Y10, Y8, Y8
+	VMOVDQU      80(CX), Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        Y0, Y9, Y9
+	VPAND        Y0, Y10, Y10
+	VPMADDUBSW   128(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+128(SB), Y7, Y12
+	VPMADDWD     Y12, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPMADDUBSW   160(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+160(SB), Y7, Y9
+	VPMADDWD     Y9, Y10, Y10
+	VPADDD       Y10, Y8, Y8
+	VMOVDQU      112(CX), Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        Y0, Y9, Y9
+	VPAND        Y0, Y10, Y10
+	VPMADDUBSW   192(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+192(SB), Y7, Y12
+	VPMADDWD     Y12, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPMADDUBSW   224(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+224(SB), Y7, Y7
+	VPMADDWD     Y7, Y10, Y10
+	VPADDD       Y10, Y8, Y8
+	VPBROADCASTD (CX), X11
+	VCVTPH2PS    X11, X11
+	VMULPS       X5, X11, X11
+	VBROADCASTSS X11, Y7
+	VCVTDQ2PS    Y8, Y8
+	VFMADD231PS  Y7, Y8, Y1
+	VPSHUFD      $0x55, X11, X11
+	VCVTDQ2PS    X6, X6
+	VFNMADD231PS Y11, Y6, Y1
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2112(CX)
 	PREFETCHT0   2176(CX)
 	ADDQ         $0x00000090, CX
-	VPSHUFD      $0x5a, (DI), X5
-	VPSHUFD      $0xff, (DI), X6
-	VPSRLVD      kq2ScaleShift<>+0(SB), X5, X5
-	VPSRLVD      kq2ScaleShift<>+16(SB), X6, X6
-	VPAND        kq2ScaleMask<>+0(SB), X5, X5
-	VPAND        kq2ScaleMask<>+16(SB), X6, X6
-	VPOR         X6, X5, X5
-	VPMOVZXBW    X5, Y5
-	VPERMQ       $0xee, Y5, Y6
-	VPMADDWD     288(R10), X5, X5
-	VMOVDQU      16(DI), Y7
-	VPSRLW       $0x04, Y7, Y8
-	VPAND        kq2Nibble<>+0(SB), Y7, Y7
-	VPAND        kq2Nibble<>+0(SB), Y8, Y8
-	VPMADDUBSW   (R10), Y7, Y7
-	VPSHUFB      kq2Word<>+0(SB), Y6, Y9
-	VPMADDWD     Y9, Y7, Y7
-	VPMADDUBSW   32(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+32(SB), Y6, Y9
-	VPMADDWD     Y9, Y8, Y8
-	VPADDD       Y8, Y7, Y7
-	VMOVDQU      48(DI), Y8
+	VPSHUFD      $0x5a, (DI), X6
+	VPSHUFD      $0xff, (DI), X7
+	VPSRLVD      kq2ScaleShift<>+0(SB), X6, X6
+	VPSRLVD      kq2ScaleShift<>+16(SB), X7, X7
+	VPAND        kq2ScaleMask<>+0(SB), X6, X6
+	VPAND        kq2ScaleMask<>+16(SB), X7, X7
+	VPOR         X7, X6, X6
+	VPMOVZXBW    X6, Y6
+	VPERMQ       $0xee, Y6, Y7
+	VPMADDWD     288(R10), X6, X6
+	VMOVDQU      16(DI), Y8
 	VPSRLW       $0x04, Y8, Y9
-	VPAND        kq2Nibble<>+0(SB), Y8, Y8
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPMADDUBSW   64(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+64(SB), Y6, Y11
-	VPMADDWD     Y11, Y8, Y8
-	VPADDD       Y8, Y7, Y7
-	VPMADDUBSW   96(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+96(SB), Y6, Y8
-	VPMADDWD     Y8, Y9, Y9
-	VPADDD       Y9, Y7, Y7
-	VMOVDQU      80(DI), Y8
-	VPSRLW       $0x04, Y8, Y9
-	VPAND        kq2Nibble<>+0(SB), Y8, Y8
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPMADDUBSW   128(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+128(SB), Y6, Y11
-	VPMADDWD     Y11, Y8, Y8
-	VPADDD       Y8, Y7, Y7
-	VPMADDUBSW   160(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+160(SB), Y6, Y8
-	VPMADDWD     Y8, Y9, Y9
-	VPADDD       Y9, Y7, Y7
-	VMOVDQU      112(DI), Y8
-	VPSRLW       $0x04, Y8, Y9
-	VPAND        kq2Nibble<>+0(SB), Y8, Y8
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPMADDUBSW   192(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+192(SB), Y6, Y11
-	VPMADDWD     Y11, Y8, Y8
-	VPADDD       Y8, Y7, Y7
-	VPMADDUBSW   224(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+224(SB), Y6, Y6
-	VPMADDWD     Y6, Y9, Y9
-	VPADDD       Y9, Y7, Y7
-	VPBROADCASTD (DI), X10
-	VCVTPH2PS    X10, X10
-	VMULPS       X4, X10, X10
-	VBROADCASTSS X10, Y6
-	VCVTDQ2PS    Y7, Y7
-	VFMADD231PS  Y6, Y7, Y1
-	VPSHUFD      $0x55, X10, X10
-	VCVTDQ2PS    X5, X5
-	VFNMADD231PS Y10, Y5, Y1
+	VPAND        Y0, Y8, Y8
+	VPAND        Y0, Y9, Y9
+	VPMADDUBSW   (R10), Y8, Y8
+	VPSHUFB      kq2Word<>+0(SB), Y7, Y10
+	VPMADDWD     Y10, Y8, Y8
+	VPMADDUBSW   32(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+32(SB), Y7, Y10
+	VPMADDWD     Y10, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VMOVDQU      48(DI), Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        Y0, Y9, Y9
+	VPAND        Y0, Y10, Y10
+	VPMADDUBSW   64(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+64(SB), Y7, Y12
+	VPMADDWD     Y12, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPMADDUBSW   96(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+96(SB), Y7, Y9
+	VPMADDWD     Y9, Y10, Y10
+	VPADDD       Y10, Y8, Y8
+	VMOVDQU      80(DI), Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        Y0, Y9, Y9
+	VPAND        Y0, Y10, Y10
+	VPMADDUBSW   128(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+128(SB), Y7, Y12
+	VPMADDWD     Y12, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPMADDUBSW   160(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+160(SB), Y7, Y9
+	VPMADDWD     Y9, Y10, Y10
+	VPADDD       Y10, Y8, Y8
+	VMOVDQU      112(DI), Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        Y0, Y9, Y9
+	VPAND        Y0, Y10, Y10
+	VPMADDUBSW   192(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+192(SB), Y7, Y12
+	VPMADDWD     Y12, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPMADDUBSW   224(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+224(SB), Y7, Y7
+	VPMADDWD     Y7, Y10, Y10
+	VPADDD       Y10, Y8, Y8
+	VPBROADCASTD (DI), X11
+	VCVTPH2PS    X11, X11
+	VMULPS       X5, X11, X11
+	VBROADCASTSS X11, Y7
+	VCVTDQ2PS    Y8, Y8
+	VFMADD231PS  Y7, Y8, Y2
+	VPSHUFD      $0x55, X11, X11
+	VCVTDQ2PS    X6, X6
+	VFNMADD231PS Y11, Y6, Y2
 	PREFETCHT0   2048(DI)
 	PREFETCHT0   2112(DI)
 	PREFETCHT0   2176(DI)
 	ADDQ         $0x00000090, DI
-	VPSHUFD      $0x5a, (R8), X5
-	VPSHUFD      $0xff, (R8), X6
-	VPSRLVD      kq2ScaleShift<>+0(SB), X5, X5
-	VPSRLVD      kq2ScaleShift<>+16(SB), X6, X6
-	VPAND        kq2ScaleMask<>+0(SB), X5, X5
-	VPAND        kq2ScaleMask<>+16(SB), X6, X6
-	VPOR         X6, X5, X5
-	VPMOVZXBW    X5, Y5
-	VPERMQ       $0xee, Y5, Y6
-	VPMADDWD     288(R10), X5, X5
-	VMOVDQU      16(R8), Y7
-	VPSRLW       $0x04, Y7, Y8
-	VPAND        kq2Nibble<>+0(SB), Y7, Y7
-	VPAND        kq2Nibble<>+0(SB), Y8, Y8
-	VPMADDUBSW   (R10), Y7, Y7
-	VPSHUFB      kq2Word<>+0(SB), Y6, Y9
-	VPMADDWD     Y9, Y7, Y7
-	VPMADDUBSW   32(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+32(SB), Y6, Y9
-	VPMADDWD     Y9, Y8, Y8
-	VPADDD       Y8, Y7, Y7
-	VMOVDQU      48(R8), Y8
+	VPSHUFD      $0x5a, (R8), X6
+	VPSHUFD      $0xff, (R8), X7
+	VPSRLVD      kq2ScaleShift<>+0(SB), X6, X6
+	VPSRLVD      kq2ScaleShift<>+16(SB), X7, X7
+	VPAND        kq2ScaleMask<>+0(SB), X6, X6
+	VPAND        kq2ScaleMask<>+16(SB), X7, X7
+	VPOR         X7, X6, X6
+	VPMOVZXBW    X6, Y6
+	VPERMQ       $0xee, Y6, Y7
+	VPMADDWD     288(R10), X6, X6
+	VMOVDQU      16(R8), Y8
 	VPSRLW       $0x04, Y8, Y9
-	VPAND        kq2Nibble<>+0(SB), Y8, Y8
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPMADDUBSW   64(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+64(SB), Y6, Y11
-	VPMADDWD     Y11, Y8, Y8
-	VPADDD       Y8, Y7, Y7
-	VPMADDUBSW   96(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+96(SB), Y6, Y8
-	VPMADDWD     Y8, Y9, Y9
-	VPADDD       Y9, Y7, Y7
-	VMOVDQU      80(R8), Y8
-	VPSRLW       $0x04, Y8, Y9
-	VPAND        kq2Nibble<>+0(SB), Y8, Y8
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPMADDUBSW   128(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+128(SB), Y6, Y11
-	VPMADDWD     Y11, Y8, Y8
-	VPADDD       Y8, Y7, Y7
-	VPMADDUBSW   160(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+160(SB), Y6, Y8
-	VPMADDWD     Y8, Y9, Y9
-	VPADDD       Y9, Y7, Y7
-	VMOVDQU      112(R8), Y8
-	VPSRLW       $0x04, Y8, Y9
-	VPAND        kq2Nibble<>+0(SB), Y8, Y8
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPMADDUBSW   192(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+192(SB), Y6, Y11
-	VPMADDWD     Y11, Y8, Y8
-	VPADDD       Y8, Y7, Y7
-	VPMADDUBSW   224(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+224(SB), Y6, Y6
-	VPMADDWD     Y6, Y9, Y9
-	VPADDD       Y9, Y7, Y7
-	VPBROADCASTD (R8), X10
-	VCVTPH2PS    X10, X10
-	VMULPS       X4, X10, X10
-	VBROADCASTSS X10, Y6
-	VCVTDQ2PS    Y7, Y7
-	VFMADD231PS  Y6, Y7, Y2
-	VPSHUFD      $0x55, X10, X10
-	VCVTDQ2PS    X5, X5
-	VFNMADD231PS Y10, Y5, Y2
+	VPAND        Y0, Y8, Y8
+	VPAND        Y0, Y9, Y9
+	VPMADDUBSW   (R10), Y8, Y8
+	VPSHUFB      kq2Word<>+0(SB), Y7, Y10
+	VPMADDWD     Y10, Y8, Y8
+	VPMADDUBSW   32(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+32(SB), Y7, Y10
+	VPMADDWD     Y10, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VMOVDQU      48(R8), Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        Y0, Y9, Y9
+	VPAND        Y0, Y10, Y10
+	VPMADDUBSW   64(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+64(SB), Y7, Y12
+	VPMADDWD     Y12, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPMADDUBSW   96(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+96(SB), Y7, Y9
+	VPMADDWD     Y9, Y10, Y10
+	VPADDD       Y10, Y8, Y8
+	VMOVDQU      80(R8), Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        Y0, Y9, Y9
+	VPAND        Y0, Y10, Y10
+	VPMADDUBSW   128(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+128(SB), Y7, Y12
+	VPMADDWD     Y12, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPMADDUBSW   160(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+160(SB), Y7, Y9
+	VPMADDWD     Y9, Y10, Y10
+	VPADDD       Y10, Y8, Y8
+	VMOVDQU      112(R8), Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        Y0, Y9, Y9
+	VPAND        Y0, Y10, Y10
+	VPMADDUBSW   192(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+192(SB), Y7, Y12
+	VPMADDWD     Y12, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPMADDUBSW   224(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+224(SB), Y7, Y7
+	VPMADDWD     Y7, Y10, Y10
+	VPADDD       Y10, Y8, Y8
+	VPBROADCASTD (R8), X11
+	VCVTPH2PS    X11, X11
+	VMULPS       X5, X11, X11
+	VBROADCASTSS X11, Y7
+	VCVTDQ2PS    Y8, Y8
+	VFMADD231PS  Y7, Y8, Y3
+	VPSHUFD      $0x55, X11, X11
+	VCVTDQ2PS    X6, X6
+	VFNMADD231PS Y11, Y6, Y3
 	PREFETCHT0   2048(R8)
 	PREFETCHT0   2112(R8)
 	PREFETCHT0   2176(R8)
 	ADDQ         $0x00000090, R8
-	VPSHUFD      $0x5a, (R9), X5
-	VPSHUFD      $0xff, (R9), X6
-	VPSRLVD      kq2ScaleShift<>+0(SB), X5, X5
-	VPSRLVD      kq2ScaleShift<>+16(SB), X6, X6
-	VPAND        kq2ScaleMask<>+0(SB), X5, X5
-	VPAND        kq2ScaleMask<>+16(SB), X6, X6
-	VPOR         X6, X5, X5
-	VPMOVZXBW    X5, Y5
-	VPERMQ       $0xee, Y5, Y6
-	VPMADDWD     288(R10), X5, X5
-	VMOVDQU      16(R9), Y7
-	VPSRLW       $0x04, Y7, Y8
-	VPAND        kq2Nibble<>+0(SB), Y7, Y7
-	VPAND        kq2Nibble<>+0(SB), Y8, Y8
-	VPMADDUBSW   (R10), Y7, Y7
-	VPSHUFB      kq2Word<>+0(SB), Y6, Y9
-	VPMADDWD     Y9, Y7, Y7
-	VPMADDUBSW   32(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+32(SB), Y6, Y9
-	VPMADDWD     Y9, Y8, Y8
-	VPADDD       Y8, Y7, Y7
-	VMOVDQU      48(R9), Y8
+	VPSHUFD      $0x5a, (R9), X6
+	VPSHUFD      $0xff, (R9), X7
+	VPSRLVD      kq2ScaleShift<>+0(SB), X6, X6
+	VPSRLVD      kq2ScaleShift<>+16(SB), X7, X7
+	VPAND        kq2ScaleMask<>+0(SB), X6, X6
+	VPAND        kq2ScaleMask<>+16(SB), X7, X7
+	VPOR         X7, X6, X6
+	VPMOVZXBW    X6, Y6
+	VPERMQ       $0xee, Y6, Y7
+	VPMADDWD     288(R10), X6, X6
+	VMOVDQU      16(R9), Y8
 	VPSRLW       $0x04, Y8, Y9
-	VPAND        kq2Nibble<>+0(SB), Y8, Y8
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPMADDUBSW   64(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+64(SB), Y6, Y11
-	VPMADDWD     Y11, Y8, Y8
-	VPADDD       Y8, Y7, Y7
-	VPMADDUBSW   96(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+96(SB), Y6, Y8
-	VPMADDWD     Y8, Y9, Y9
-	VPADDD       Y9, Y7, Y7
-	VMOVDQU      80(R9), Y8
-	VPSRLW       $0x04, Y8, Y9
-	VPAND        kq2Nibble<>+0(SB), Y8, Y8
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPMADDUBSW   128(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+128(SB), Y6, Y11
-	VPMADDWD     Y11, Y8, Y8
-	VPADDD       Y8, Y7, Y7
-	VPMADDUBSW   160(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+160(SB), Y6, Y8
-	VPMADDWD     Y8, Y9, Y9
-	VPADDD       Y9, Y7, Y7
-	VMOVDQU      112(R9), Y8
-	VPSRLW       $0x04, Y8, Y9
-	VPAND        kq2Nibble<>+0(SB), Y8, Y8
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPMADDUBSW   192(R10), Y8, Y8
-	VPSHUFB      kq2Word<>+192(SB), Y6, Y11
-	VPMADDWD     Y11, Y8, Y8
-	VPADDD       Y8, Y7, Y7
-	VPMADDUBSW   224(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+224(SB), Y6, Y6
-	VPMADDWD     Y6, Y9, Y9
-	VPADDD       Y9, Y7, Y7
-	VPBROADCASTD (R9), X10
-	VCVTPH2PS    X10, X10
-	VMULPS       X4, X10, X10
-	VBROADCASTSS X10, Y4
-	VCVTDQ2PS    Y7, Y7
-	VFMADD231PS  Y4, Y7, Y3
-	VPSHUFD      $0x55, X10, X10
-	VCVTDQ2PS    X5, X5
-	VFNMADD231PS Y10, Y5, Y3
+	VPAND        Y0, Y8, Y8
+	VPAND        Y0, Y9, Y9
+	VPMADDUBSW   (R10), Y8, Y8
+	VPSHUFB      kq2Word<>+0(SB), Y7, Y10
+	VPMADDWD     Y10, Y8, Y8
+	VPMADDUBSW   32(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+32(SB), Y7, Y10
+	VPMADDWD     Y10, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VMOVDQU      48(R9), Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        Y0, Y9, Y9
+	VPAND        Y0, Y10, Y10
+	VPMADDUBSW   64(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+64(SB), Y7, Y12
+	VPMADDWD     Y12, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPMADDUBSW   96(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+96(SB), Y7, Y9
+	VPMADDWD     Y9, Y10, Y10
+	VPADDD       Y10, Y8, Y8
+	VMOVDQU      80(R9), Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        Y0, Y9, Y9
+	VPAND        Y0, Y10, Y10
+	VPMADDUBSW   128(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+128(SB), Y7, Y12
+	VPMADDWD     Y12, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPMADDUBSW   160(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+160(SB), Y7, Y9
+	VPMADDWD     Y9, Y10, Y10
+	VPADDD       Y10, Y8, Y8
+	VMOVDQU      112(R9), Y9
+	VPSRLW       $0x04, Y9, Y10
+	VPAND        Y0, Y9, Y9
+	VPAND        Y0, Y10, Y10
+	VPMADDUBSW   192(R10), Y9, Y9
+	VPSHUFB      kq2Word<>+192(SB), Y7, Y12
+	VPMADDWD     Y12, Y9, Y9
+	VPADDD       Y9, Y8, Y8
+	VPMADDUBSW   224(R10), Y10, Y10
+	VPSHUFB      kq2Word<>+224(SB), Y7, Y7
+	VPMADDWD     Y7, Y10, Y10
+	VPADDD       Y10, Y8, Y8
+	VPBROADCASTD (R9), X11
+	VCVTPH2PS    X11, X11
+	VMULPS       X5, X11, X11
+	VBROADCASTSS X11, Y5
+	VCVTDQ2PS    Y8, Y8
+	VFMADD231PS  Y5, Y8, Y4
+	VPSHUFD      $0x55, X11, X11
+	VCVTDQ2PS    X6, X6
+	VFNMADD231PS Y11, Y6, Y4
 	PREFETCHT0   2048(R9)
 	PREFETCHT0   2112(R9)
 	PREFETCHT0   2176(R9)
@@ -1588,21 +1600,21 @@ loop0:
 	ADDQ         $0x00000140, R10
 	DECQ         R11
 	JNZ          loop0
-	VSHUFPS      $0x88, Y1, Y0, Y4
-	VSHUFPS      $0xdd, Y1, Y0, Y0
-	VADDPS       Y0, Y4, Y4
-	VSHUFPS      $0x88, Y3, Y2, Y0
-	VSHUFPS      $0xdd, Y3, Y2, Y1
-	VADDPS       Y1, Y0, Y0
-	VSHUFPS      $0x88, Y0, Y4, Y1
-	VSHUFPS      $0xdd, Y0, Y4, Y0
-	VADDPS       Y0, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VADDPS       X0, X1, X0
-	VMOVSS       X0, (AX)
-	VEXTRACTPS   $0x01, X0, (AX)(SI*1)
-	VEXTRACTPS   $0x02, X0, (AX)(SI*2)
-	VEXTRACTPS   $0x03, X0, (AX)(BX*1)
+	VSHUFPS      $0x88, Y2, Y1, Y5
+	VSHUFPS      $0xdd, Y2, Y1, Y1
+	VADDPS       Y1, Y5, Y5
+	VSHUFPS      $0x88, Y4, Y3, Y1
+	VSHUFPS      $0xdd, Y4, Y3, Y2
+	VADDPS       Y2, Y1, Y1
+	VSHUFPS      $0x88, Y1, Y5, Y2
+	VSHUFPS      $0xdd, Y1, Y5, Y1
+	VADDPS       Y1, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X1
+	VADDPS       X1, X2, X1
+	VMOVSS       X1, (AX)
+	VEXTRACTPS   $0x01, X1, (AX)(SI*1)
+	VEXTRACTPS   $0x02, X1, (AX)(SI*2)
+	VEXTRACTPS   $0x03, X1, (AX)(BX*1)
 	ADDQ         $0x04, AX
 	DECQ         rows+32(FP)
 	JNZ          row
@@ -1612,107 +1624,109 @@ loop0:
 // func q5kAVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q5kAVX2x1(SB), NOSPLIT, $0-48
-	MOVQ out+0(FP), AX
-	MOVQ w+8(FP), CX
-	MOVQ act+16(FP), DX
+	MOVQ    out+0(FP), AX
+	MOVQ    w+8(FP), CX
+	MOVQ    act+16(FP), DX
+	VMOVDQU kq2Nibble<>+0(SB), Y0
+	VMOVDQU kq2Bit4<>+0(SB), Y1
 
 row:
-	VPXOR Y0, Y0, Y0
+	VPXOR Y2, Y2, Y2
 	MOVQ  DX, BX
 	MOVQ  blocks+24(FP), SI
 
 loop0:
-	VBROADCASTSS 304(BX), X1
-	VPSHUFD      $0x5a, (CX), X2
-	VPSHUFD      $0xff, (CX), X3
-	VPSRLVD      kq2ScaleShift<>+0(SB), X2, X2
-	VPSRLVD      kq2ScaleShift<>+16(SB), X3, X3
-	VPAND        kq2ScaleMask<>+0(SB), X2, X2
-	VPAND        kq2ScaleMask<>+16(SB), X3, X3
-	VPOR         X3, X2, X2
-	VPMOVZXBW    X2, Y2
-	VPERMQ       $0xee, Y2, Y3
-	VPMADDWD     288(BX), X2, X2
-	VMOVDQU      16(CX), Y4
-	VMOVDQU      48(CX), Y5
-	VPSRLW       $0x04, Y5, Y6
-	VPAND        kq2Nibble<>+0(SB), Y5, Y5
-	VPAND        kq2Nibble<>+0(SB), Y6, Y6
-	VPSLLW       $0x04, Y4, Y7
-	VPAND        kq2Bit4<>+0(SB), Y7, Y7
-	VPOR         Y7, Y5, Y5
-	VPSLLW       $0x03, Y4, Y7
-	VPAND        kq2Bit4<>+0(SB), Y7, Y7
-	VPOR         Y7, Y6, Y6
-	VPMADDUBSW   (BX), Y5, Y5
-	VPSHUFB      kq2Word<>+0(SB), Y3, Y7
-	VPMADDWD     Y7, Y5, Y5
-	VPMADDUBSW   32(BX), Y6, Y6
-	VPSHUFB      kq2Word<>+32(SB), Y3, Y7
-	VPMADDWD     Y7, Y6, Y6
-	VPADDD       Y6, Y5, Y5
-	VMOVDQU      80(CX), Y6
-	VPSRLW       $0x04, Y6, Y7
-	VPAND        kq2Nibble<>+0(SB), Y6, Y6
-	VPAND        kq2Nibble<>+0(SB), Y7, Y7
-	VPSLLW       $0x02, Y4, Y9
-	VPAND        kq2Bit4<>+0(SB), Y9, Y9
-	VPOR         Y9, Y6, Y6
-	VPSLLW       $0x01, Y4, Y9
-	VPAND        kq2Bit4<>+0(SB), Y9, Y9
+	VBROADCASTSS 304(BX), X3
+	VPSHUFD      $0x5a, (CX), X4
+	VPSHUFD      $0xff, (CX), X5
+	VPSRLVD      kq2ScaleShift<>+0(SB), X4, X4
+	VPSRLVD      kq2ScaleShift<>+16(SB), X5, X5
+	VPAND        kq2ScaleMask<>+0(SB), X4, X4
+	VPAND        kq2ScaleMask<>+16(SB), X5, X5
+	VPOR         X5, X4, X4
+	VPMOVZXBW    X4, Y4
+	VPERMQ       $0xee, Y4, Y5
+	VPMADDWD     288(BX), X4, X4
+	VMOVDQU      16(CX), Y6
+	VMOVDQU      48(CX), Y7
+	VPSRLW       $0x04, Y7, Y8
+	VPAND        Y0, Y7, Y7
+	VPAND        Y0, Y8, Y8
+	VPSLLW       $0x04, Y6, Y9
+	VPAND        Y1, Y9, Y9
 	VPOR         Y9, Y7, Y7
-	VPMADDUBSW   64(BX), Y6, Y6
-	VPSHUFB      kq2Word<>+64(SB), Y3, Y9
-	VPMADDWD     Y9, Y6, Y6
-	VPADDD       Y6, Y5, Y5
-	VPMADDUBSW   96(BX), Y7, Y7
-	VPSHUFB      kq2Word<>+96(SB), Y3, Y6
-	VPMADDWD     Y6, Y7, Y7
-	VPADDD       Y7, Y5, Y5
-	VMOVDQU      112(CX), Y6
-	VPSRLW       $0x04, Y6, Y7
-	VPAND        kq2Nibble<>+0(SB), Y6, Y6
-	VPAND        kq2Nibble<>+0(SB), Y7, Y7
-	VPAND        kq2Bit4<>+0(SB), Y4, Y9
-	VPOR         Y9, Y6, Y6
-	VPSRLW       $0x01, Y4, Y9
-	VPAND        kq2Bit4<>+0(SB), Y9, Y9
-	VPOR         Y9, Y7, Y7
-	VPMADDUBSW   128(BX), Y6, Y6
-	VPSHUFB      kq2Word<>+128(SB), Y3, Y9
-	VPMADDWD     Y9, Y6, Y6
-	VPADDD       Y6, Y5, Y5
-	VPMADDUBSW   160(BX), Y7, Y7
-	VPSHUFB      kq2Word<>+160(SB), Y3, Y6
-	VPMADDWD     Y6, Y7, Y7
-	VPADDD       Y7, Y5, Y5
-	VMOVDQU      144(CX), Y6
-	VPSRLW       $0x04, Y6, Y7
-	VPAND        kq2Nibble<>+0(SB), Y6, Y6
-	VPAND        kq2Nibble<>+0(SB), Y7, Y7
-	VPSRLW       $0x02, Y4, Y9
-	VPAND        kq2Bit4<>+0(SB), Y9, Y9
-	VPOR         Y9, Y6, Y6
-	VPSRLW       $0x03, Y4, Y4
-	VPAND        kq2Bit4<>+0(SB), Y4, Y4
-	VPOR         Y4, Y7, Y7
-	VPMADDUBSW   192(BX), Y6, Y6
-	VPSHUFB      kq2Word<>+192(SB), Y3, Y4
-	VPMADDWD     Y4, Y6, Y6
-	VPADDD       Y6, Y5, Y5
-	VPMADDUBSW   224(BX), Y7, Y7
-	VPSHUFB      kq2Word<>+224(SB), Y3, Y3
-	VPMADDWD     Y3, Y7, Y7
-	VPADDD       Y7, Y5, Y5
-	VPBROADCASTD (CX), X8
-	VCVTPH2PS    X8, X8
-	VMULPS       X1, X8, X8
-	VBROADCASTSS X8, Y1
-	VCVTDQ2PS    Y5, Y5
-	VFMADD231PS  Y1, Y5, Y0
-	VPSHUFD      $0x55, X8, X8
-	VCVTDQ2PS    X2, X2
-	VFNMADD231PS Y8, Y2, Y0
+	VPSLLW       $0x03, Y6, Y9
+	VPAND        Y1, Y9, Y9
+	VPOR         Y9, Y8, Y8
+	VPMADDUBSW   (BX), Y7, Y7
+	VPSHUFB      kq2Word<>+0(SB), Y5, Y9
+	VPMADDWD     Y9, Y7, Y7
+	VPMADDUBSW   32(BX), Y8, Y8
+	VPSHUFB      kq2Word<>+32(SB), Y5, Y9
+	VPMADDWD     Y9, Y8, Y8
+	VPADDD       Y8, Y7, Y7
+	VMOVDQU      80(CX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y0, Y8, Y8
+	VPAND        Y0, Y9, Y9
+	VPSLLW       $0x02, Y6, Y11
+	VPAND        Y1, Y11, Y11
+	VPOR         Y11, Y8, Y8
+	VPSLLW       $0x01, Y6, Y11
+	VPAND        Y1, Y11, Y11
+	VPOR         Y11, Y9, Y9
+	VPMADDUBSW   64(BX), Y8, Y8
+	VPSHUFB      kq2Word<>+64(SB), Y5, Y11
+	VPMADDWD     Y11, Y8, Y8
+	VPADDD       Y8, Y7, Y7
+	VPMADDUBSW   96(BX), Y9, Y9
+	VPSHUFB      kq2Word<>+96(SB), Y5, Y8
+	VPMADDWD     Y8, Y9, Y9
+	VPADDD       Y9, Y7, Y7
+	VMOVDQU      112(CX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y0, Y8, Y8
+	VPAND        Y0, Y9, Y9
+	VPAND        Y1, Y6, Y11
+	VPOR         Y11, Y8, Y8
+	VPSRLW       $0x01, Y6, Y11
+	VPAND        Y1, Y11, Y11
+	VPOR         Y11, Y9, Y9
+	VPMADDUBSW   128(BX), Y8, Y8
+	VPSHUFB      kq2Word<>+128(SB), Y5, Y11
+	VPMADDWD     Y11, Y8, Y8
+	VPADDD       Y8, Y7, Y7
+	VPMADDUBSW   160(BX), Y9, Y9
+	VPSHUFB      kq2Word<>+160(SB), Y5, Y8
+	VPMADDWD     Y8, Y9, Y9
+	VPADDD       Y9, Y7, Y7
+	VMOVDQU      144(CX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y0, Y8, Y8
+	VPAND        Y0, Y9, Y9
+	VPSRLW       $0x02, Y6, Y11
+	VPAND        Y1, Y11, Y11
+	VPOR         Y11, Y8, Y8
+	VPSRLW       $0x03, Y6, Y6
+	VPAND        Y1, Y6, Y6
+	VPOR         Y6, Y9, Y9
+	VPMADDUBSW   192(BX), Y8, Y8
+	VPSHUFB      kq2Word<>+192(SB), Y5, Y6
+	VPMADDWD     Y6, Y8, Y8
+	VPADDD       Y8, Y7, Y7
+	VPMADDUBSW   224(BX), Y9, Y9
+	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
+	VPMADDWD     Y5, Y9, Y9
+	VPADDD       Y9, Y7, Y7
+	VPBROADCASTD (CX), X10
+	VCVTPH2PS    X10, X10
+	VMULPS       X3, X10, X10
+	VBROADCASTSS X10, Y3
+	VCVTDQ2PS    Y7, Y7
+	VFMADD231PS  Y3, Y7, Y2
+	VPSHUFD      $0x55, X10, X10
+	VCVTDQ2PS    X4, X4
+	VFNMADD231PS Y10, Y4, Y2
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2112(CX)
 	PREFETCHT0   2176(CX)
@@ -1720,15 +1734,15 @@ loop0:
 	ADDQ         $0x00000140, BX
 	DECQ         SI
 	JNZ          loop0
-	VSHUFPS      $0x88, Y0, Y0, Y1
-	VSHUFPS      $0xdd, Y0, Y0, Y0
-	VADDPS       Y0, Y1, Y1
-	VSHUFPS      $0x88, Y1, Y1, Y0
-	VSHUFPS      $0xdd, Y1, Y1, Y1
-	VADDPS       Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPS       X1, X0, X1
-	VMOVSS       X1, (AX)
+	VSHUFPS      $0x88, Y2, Y2, Y3
+	VSHUFPS      $0xdd, Y2, Y2, Y2
+	VADDPS       Y2, Y3, Y3
+	VSHUFPS      $0x88, Y3, Y3, Y2
+	VSHUFPS      $0xdd, Y3, Y3, Y3
+	VADDPS       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VADDPS       X3, X2, X3
+	VMOVSS       X3, (AX)
 	ADDQ         $0x04, AX
 	DECQ         rows+32(FP)
 	JNZ          row
@@ -1738,401 +1752,403 @@ loop0:
 // func q5kAVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q5kAVX2x4(SB), NOSPLIT, $0-48
-	MOVQ   out+0(FP), AX
-	MOVQ   w+8(FP), CX
-	MOVQ   act+16(FP), DX
-	MOVQ   blocks+24(FP), BX
-	IMUL3Q $0x000000b0, BX, BX
-	MOVQ   step+40(FP), SI
-	IMULQ  SI, BX
-	LEAQ   (CX)(BX*1), DI
-	LEAQ   (DI)(BX*1), R8
-	LEAQ   (R8)(BX*1), R9
-	SHLQ   $0x02, SI
-	LEAQ   (SI)(SI*2), BX
+	MOVQ    out+0(FP), AX
+	MOVQ    w+8(FP), CX
+	MOVQ    act+16(FP), DX
+	MOVQ    blocks+24(FP), BX
+	IMUL3Q  $0x000000b0, BX, BX
+	MOVQ    step+40(FP), SI
+	IMULQ   SI, BX
+	LEAQ    (CX)(BX*1), DI
+	LEAQ    (DI)(BX*1), R8
+	LEAQ    (R8)(BX*1), R9
+	SHLQ    $0x02, SI
+	LEAQ    (SI)(SI*2), BX
+	VMOVDQU kq2Nibble<>+0(SB), Y0
+	VMOVDQU kq2Bit4<>+0(SB), Y1
 
 row:
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
 	VPXOR Y2, Y2, Y2
 	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
 	MOVQ  DX, R10
 	MOVQ  blocks+24(FP), R11
 
 loop0:
-	VBROADCASTSS 304(R10), X4
-	VPSHUFD      $0x5a, (CX), X5
-	VPSHUFD      $0xff, (CX), X6
-	VPSRLVD      kq2ScaleShift<>+0(SB), X5, X5
-	VPSRLVD      kq2ScaleShift<>+16(SB), X6, X6
-	VPAND        kq2ScaleMask<>+0(SB), X5, X5
-	VPAND        kq2ScaleMask<>+16(SB), X6, X6
-	VPOR         X6, X5, X5
-	VPMOVZXBW    X5, Y5
-	VPERMQ       $0xee, Y5, Y6
-	VPMADDWD     288(R10), X5, X5
-	VMOVDQU      16(CX), Y7
-	VMOVDQU      48(CX), Y8
-	VPSRLW       $0x04, Y8, Y9
-	VPAND        kq2Nibble<>+0(SB), Y8, Y8
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPSLLW       $0x04, Y7, Y10
-	VPAND        kq2Bit4<>+0(SB), Y10, Y10
-	VPOR         Y10, Y8, Y8
-	VPSLLW       $0x03, Y7, Y10
-	VPAND        kq2Bit4<>+0(SB), Y10, Y10
-	VPOR         Y10, Y9, Y9
-	VPMADDUBSW   (R10), Y8, Y8
-	VPSHUFB      kq2Word<>+0(SB), Y6, Y10
-	VPMADDWD     Y10, Y8, Y8
-	VPMADDUBSW   32(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+32(SB), Y6, Y10
-	VPMADDWD     Y10, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VMOVDQU      80(CX), Y9
-	VPSRLW       $0x04, Y9, Y10
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPAND        kq2Nibble<>+0(SB), Y10, Y10
-	VPSLLW       $0x02, Y7, Y12
-	VPAND        kq2Bit4<>+0(SB), Y12, Y12
-	VPOR         Y12, Y9, Y9
-	VPSLLW       $0x01, Y7, Y12
-	VPAND        kq2Bit4<>+0(SB), Y12, Y12
+	VBROADCASTSS 304(R10), X6
+	VPSHUFD      $0x5a, (CX), X7
+	VPSHUFD      $0xff, (CX), X8
+	VPSRLVD      kq2ScaleShift<>+0(SB), X7, X7
+	VPSRLVD      kq2ScaleShift<>+16(SB), X8, X8
+	VPAND        kq2ScaleMask<>+0(SB), X7, X7
+	VPAND        kq2ScaleMask<>+16(SB), X8, X8
+	VPOR         X8, X7, X7
+	VPMOVZXBW    X7, Y7
+	VPERMQ       $0xee, Y7, Y8
+	VPMADDWD     288(R10), X7, X7
+	VMOVDQU      16(CX), Y9
+	VMOVDQU      48(CX), Y10
+	VPSRLW       $0x04, Y10, Y11
+	VPAND        Y0, Y10, Y10
+	VPAND        Y0, Y11, Y11
+	VPSLLW       $0x04, Y9, Y12
+	VPAND        Y1, Y12, Y12
 	VPOR         Y12, Y10, Y10
-	VPMADDUBSW   64(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+64(SB), Y6, Y12
-	VPMADDWD     Y12, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPMADDUBSW   96(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+96(SB), Y6, Y9
-	VPMADDWD     Y9, Y10, Y10
-	VPADDD       Y10, Y8, Y8
-	VMOVDQU      112(CX), Y9
-	VPSRLW       $0x04, Y9, Y10
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPAND        kq2Nibble<>+0(SB), Y10, Y10
-	VPAND        kq2Bit4<>+0(SB), Y7, Y12
-	VPOR         Y12, Y9, Y9
-	VPSRLW       $0x01, Y7, Y12
-	VPAND        kq2Bit4<>+0(SB), Y12, Y12
-	VPOR         Y12, Y10, Y10
-	VPMADDUBSW   128(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+128(SB), Y6, Y12
-	VPMADDWD     Y12, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPMADDUBSW   160(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+160(SB), Y6, Y9
-	VPMADDWD     Y9, Y10, Y10
-	VPADDD       Y10, Y8, Y8
-	VMOVDQU      144(CX), Y9
-	VPSRLW       $0x04, Y9, Y10
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPAND        kq2Nibble<>+0(SB), Y10, Y10
-	VPSRLW       $0x02, Y7, Y12
-	VPAND        kq2Bit4<>+0(SB), Y12, Y12
-	VPOR         Y12, Y9, Y9
-	VPSRLW       $0x03, Y7, Y7
-	VPAND        kq2Bit4<>+0(SB), Y7, Y7
-	VPOR         Y7, Y10, Y10
-	VPMADDUBSW   192(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+192(SB), Y6, Y7
-	VPMADDWD     Y7, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPMADDUBSW   224(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+224(SB), Y6, Y6
-	VPMADDWD     Y6, Y10, Y10
-	VPADDD       Y10, Y8, Y8
-	VPBROADCASTD (CX), X11
-	VCVTPH2PS    X11, X11
-	VMULPS       X4, X11, X11
-	VBROADCASTSS X11, Y6
-	VCVTDQ2PS    Y8, Y8
-	VFMADD231PS  Y6, Y8, Y0
-	VPSHUFD      $0x55, X11, X11
-	VCVTDQ2PS    X5, X5
-	VFNMADD231PS Y11, Y5, Y0
+	VPSLLW       $0x03, Y9, Y12
+	VPAND        Y1, Y12, Y12
+	VPOR         Y12, Y11, Y11
+	VPMADDUBSW   (R10), Y10, Y10
+	VPSHUFB      kq2Word<>+0(SB), Y8, Y12
+	VPMADDWD     Y12, Y10, Y10
+	VPMADDUBSW   32(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+32(SB), Y8, Y12
+	VPMADDWD     Y12, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VMOVDQU      80(CX), Y11
+	VPSRLW       $0x04, Y11, Y12
+	VPAND        Y0, Y11, Y11
+	VPAND        Y0, Y12, Y12
+	VPSLLW       $0x02, Y9, Y14
+	VPAND        Y1, Y14, Y14
+	VPOR         Y14, Y11, Y11
+	VPSLLW       $0x01, Y9, Y14
+	VPAND        Y1, Y14, Y14
+	VPOR         Y14, Y12, Y12
+	VPMADDUBSW   64(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+64(SB), Y8, Y14
+	VPMADDWD     Y14, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPMADDUBSW   96(R10), Y12, Y12
+	VPSHUFB      kq2Word<>+96(SB), Y8, Y11
+	VPMADDWD     Y11, Y12, Y12
+	VPADDD       Y12, Y10, Y10
+	VMOVDQU      112(CX), Y11
+	VPSRLW       $0x04, Y11, Y12
+	VPAND        Y0, Y11, Y11
+	VPAND        Y0, Y12, Y12
+	VPAND        Y1, Y9, Y14
+	VPOR         Y14, Y11, Y11
+	VPSRLW       $0x01, Y9, Y14
+	VPAND        Y1, Y14, Y14
+	VPOR         Y14, Y12, Y12
+	VPMADDUBSW   128(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+128(SB), Y8, Y14
+	VPMADDWD     Y14, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPMADDUBSW   160(R10), Y12, Y12
+	VPSHUFB      kq2Word<>+160(SB), Y8, Y11
+	VPMADDWD     Y11, Y12, Y12
+	VPADDD       Y12, Y10, Y10
+	VMOVDQU      144(CX), Y11
+	VPSRLW       $0x04, Y11, Y12
+	VPAND        Y0, Y11, Y11
+	VPAND        Y0, Y12, Y12
+	VPSRLW       $0x02, Y9, Y14
+	VPAND        Y1, Y14, Y14
+	VPOR         Y14, Y11, Y11
+	VPSRLW       $0x03, Y9, Y9
+	VPAND        Y1, Y9, Y9
+	VPOR         Y9, Y12, Y12
+	VPMADDUBSW   192(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+192(SB), Y8, Y9
+	VPMADDWD     Y9, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPMADDUBSW   224(R10), Y12, Y12
+	VPSHUFB      kq2Word<>+224(SB), Y8, Y8
+	VPMADDWD     Y8, Y12, Y12
+	VPADDD       Y12, Y10, Y10
+	VPBROADCASTD (CX), X13
+	VCVTPH2PS    X13, X13
+	VMULPS       X6, X13, X13
+	VBROADCASTSS X13, Y8
+	VCVTDQ2PS    Y10, Y10
+	VFMADD231PS  Y8, Y10, Y2
+	VPSHUFD      $0x55, X13, X13
+	VCVTDQ2PS    X7, X7
+	VFNMADD231PS Y13, Y7, Y2
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2112(CX)
 	PREFETCHT0   2176(CX)
 	ADDQ         $0x000000b0, CX
-	VPSHUFD      $0x5a, (DI), X5
-	VPSHUFD      $0xff, (DI), X6
-	VPSRLVD      kq2ScaleShift<>+0(SB), X5, X5
-	VPSRLVD      kq2ScaleShift<>+16(SB), X6, X6
-	VPAND        kq2ScaleMask<>+0(SB), X5, X5
-	VPAND        kq2ScaleMask<>+16(SB), X6, X6
-	VPOR         X6, X5, X5
-	VPMOVZXBW    X5, Y5
-	VPERMQ       $0xee, Y5, Y6
-	VPMADDWD     288(R10), X5, X5
-	VMOVDQU      16(DI), Y7
-	VMOVDQU      48(DI), Y8
-	VPSRLW       $0x04, Y8, Y9
-	VPAND        kq2Nibble<>+0(SB), Y8, Y8
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPSLLW       $0x04, Y7, Y10
-	VPAND        kq2Bit4<>+0(SB), Y10, Y10
-	VPOR         Y10, Y8, Y8
-	VPSLLW       $0x03, Y7, Y10
-	VPAND        kq2Bit4<>+0(SB), Y10, Y10
-	VPOR         Y10, Y9, Y9
-	VPMADDUBSW   (R10), Y8, Y8
-	VPSHUFB      kq2Word<>+0(SB), Y6, Y10
-	VPMADDWD     Y10, Y8, Y8
-	VPMADDUBSW   32(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+32(SB), Y6, Y10
-	VPMADDWD     Y10, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VMOVDQU      80(DI), Y9
-	VPSRLW       $0x04, Y9, Y10
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPAND        kq2Nibble<>+0(SB), Y10, Y10
-	VPSLLW       $0x02, Y7, Y12
-	VPAND        kq2Bit4<>+0(SB), Y12, Y12
-	VPOR         Y12, Y9, Y9
-	VPSLLW       $0x01, Y7, Y12
-	VPAND        kq2Bit4<>+0(SB), Y12, Y12
+	VPSHUFD      $0x5a, (DI), X7
+	VPSHUFD      $0xff, (DI), X8
+	VPSRLVD      kq2ScaleShift<>+0(SB), X7, X7
+	VPSRLVD      kq2ScaleShift<>+16(SB), X8, X8
+	VPAND        kq2ScaleMask<>+0(SB), X7, X7
+	VPAND        kq2ScaleMask<>+16(SB), X8, X8
+	VPOR         X8, X7, X7
+	VPMOVZXBW    X7, Y7
+	VPERMQ       $0xee, Y7, Y8
+	VPMADDWD     288(R10), X7, X7
+	VMOVDQU      16(DI), Y9
+	VMOVDQU      48(DI), Y10
+	VPSRLW       $0x04, Y10, Y11
+	VPAND        Y0, Y10, Y10
+	VPAND        Y0, Y11, Y11
+	VPSLLW       $0x04, Y9, Y12
+	VPAND        Y1, Y12, Y12
 	VPOR         Y12, Y10, Y10
-	VPMADDUBSW   64(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+64(SB), Y6, Y12
-	VPMADDWD     Y12, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPMADDUBSW   96(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+96(SB), Y6, Y9
-	VPMADDWD     Y9, Y10, Y10
-	VPADDD       Y10, Y8, Y8
-	VMOVDQU      112(DI), Y9
-	VPSRLW       $0x04, Y9, Y10
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPAND        kq2Nibble<>+0(SB), Y10, Y10
-	VPAND        kq2Bit4<>+0(SB), Y7, Y12
-	VPOR         Y12, Y9, Y9
-	VPSRLW       $0x01, Y7, Y12
-	VPAND        kq2Bit4<>+0(SB), Y12, Y12
-	VPOR         Y12, Y10, Y10
-	VPMADDUBSW   128(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+128(SB), Y6, Y12
-	VPMADDWD     Y12, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPMADDUBSW   160(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+160(SB), Y6, Y9
-	VPMADDWD     Y9, Y10, Y10
-	VPADDD       Y10, Y8, Y8
-	VMOVDQU      144(DI), Y9
-	VPSRLW       $0x04, Y9, Y10
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPAND        kq2Nibble<>+0(SB), Y10, Y10
-	VPSRLW       $0x02, Y7, Y12
-	VPAND        kq2Bit4<>+0(SB), Y12, Y12
-	VPOR         Y12, Y9, Y9
-	VPSRLW       $0x03, Y7, Y7
-	VPAND        kq2Bit4<>+0(SB), Y7, Y7
-	VPOR         Y7, Y10, Y10
-	VPMADDUBSW   192(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+192(SB), Y6, Y7
-	VPMADDWD     Y7, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPMADDUBSW   224(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+224(SB), Y6, Y6
-	VPMADDWD     Y6, Y10, Y10
-	VPADDD       Y10, Y8, Y8
-	VPBROADCASTD (DI), X11
-	VCVTPH2PS    X11, X11
-	VMULPS       X4, X11, X11
-	VBROADCASTSS X11, Y6
-	VCVTDQ2PS    Y8, Y8
-	VFMADD231PS  Y6, Y8, Y1
-	VPSHUFD      $0x55, X11, X11
-	VCVTDQ2PS    X5, X5
-	VFNMADD231PS Y11, Y5, Y1
+	VPSLLW       $0x03, Y9, Y12
+	VPAND        Y1, Y12, Y12
+	VPOR         Y12, Y11, Y11
+	VPMADDUBSW   (R10), Y10, Y10
+	VPSHUFB      kq2Word<>+0(SB), Y8, Y12
+	VPMADDWD     Y12, Y10, Y10
+	VPMADDUBSW   32(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+32(SB), Y8, Y12
+	VPMADDWD     Y12, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VMOVDQU      80(DI), Y11
+	VPSRLW       $0x04, Y11, Y12
+	VPAND        Y0, Y11, Y11
+	VPAND        Y0, Y12, Y12
+	VPSLLW       $0x02, Y9, Y14
+	VPAND        Y1, Y14, Y14
+	VPOR         Y14, Y11, Y11
+	VPSLLW       $0x01, Y9, Y14
+	VPAND        Y1, Y14, Y14
+	VPOR         Y14, Y12, Y12
+	VPMADDUBSW   64(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+64(SB), Y8, Y14
+	VPMADDWD     Y14, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPMADDUBSW   96(R10), Y12, Y12
+	VPSHUFB      kq2Word<>+96(SB), Y8, Y11
+	VPMADDWD     Y11, Y12, Y12
+	VPADDD       Y12, Y10, Y10
+	VMOVDQU      112(DI), Y11
+	VPSRLW       $0x04, Y11, Y12
+	VPAND        Y0, Y11, Y11
+	VPAND        Y0, Y12, Y12
+	VPAND        Y1, Y9, Y14
+	VPOR         Y14, Y11, Y11
+	VPSRLW       $0x01, Y9, Y14
+	VPAND        Y1, Y14, Y14
+	VPOR         Y14, Y12, Y12
+	VPMADDUBSW   128(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+128(SB), Y8, Y14
+	VPMADDWD     Y14, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPMADDUBSW   160(R10), Y12, Y12
+	VPSHUFB      kq2Word<>+160(SB), Y8, Y11
+	VPMADDWD     Y11, Y12, Y12
+	VPADDD       Y12, Y10, Y10
+	VMOVDQU      144(DI), Y11
+	VPSRLW       $0x04, Y11, Y12
+	VPAND        Y0, Y11, Y11
+	VPAND        Y0, Y12, Y12
+	VPSRLW       $0x02, Y9, Y14
+	VPAND        Y1, Y14, Y14
+	VPOR         Y14, Y11, Y11
+	VPSRLW       $0x03, Y9, Y9
+	VPAND        Y1, Y9, Y9
+	VPOR         Y9, Y12, Y12
+	VPMADDUBSW   192(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+192(SB), Y8, Y9
+	VPMADDWD     Y9, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPMADDUBSW   224(R10), Y12, Y12
+	VPSHUFB      kq2Word<>+224(SB), Y8, Y8
+	VPMADDWD     Y8, Y12, Y12
+	VPADDD       Y12, Y10, Y10
+	VPBROADCASTD (DI), X13
+	VCVTPH2PS    X13, X13
+	VMULPS       X6, X13, X13
+	VBROADCASTSS X13, Y8
+	VCVTDQ2PS    Y10, Y10
+	VFMADD231PS  Y8, Y10, Y3
+	VPSHUFD      $0x55, X13, X13
+	VCVTDQ2PS    X7, X7
+	VFNMADD231PS Y13, Y7, Y3
 	PREFETCHT0   2048(DI)
 	PREFETCHT0   2112(DI)
 	PREFETCHT0   2176(DI)
 	ADDQ         $0x000000b0, DI
-	VPSHUFD      $0x5a, (R8), X5
-	VPSHUFD      $0xff, (R8), X6
-	VPSRLVD      kq2ScaleShift<>+0(SB), X5, X5
-	VPSRLVD      kq2ScaleShift<>+16(SB), X6, X6
-	VPAND        kq2ScaleMask<>+0(SB), X5, X5
-	VPAND        kq2ScaleMask<>+16(SB), X6, X6
-	VPOR         X6, X5, X5
-	VPMOVZXBW    X5, Y5
-	VPERMQ       $0xee, Y5, Y6
-	VPMADDWD     288(R10), X5, X5
-	VMOVDQU      16(R8), Y7
-	VMOVDQU      48(R8), Y8
-	VPSRLW       $0x04, Y8, Y9
-	VPAND        kq2Nibble<>+0(SB), Y8, Y8
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPSLLW       $0x04, Y7, Y10
-	VPAND        kq2Bit4<>+0(SB), Y10, Y10
-	VPOR         Y10, Y8, Y8
-	VPSLLW       $0x03, Y7, Y10
-	VPAND        kq2Bit4<>+0(SB), Y10, Y10
-	VPOR         Y10, Y9, Y9
-	VPMADDUBSW   (R10), Y8, Y8
-	VPSHUFB      kq2Word<>+0(SB), Y6, Y10
-	VPMADDWD     Y10, Y8, Y8
-	VPMADDUBSW   32(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+32(SB), Y6, Y10
-	VPMADDWD     Y10, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VMOVDQU      80(R8), Y9
-	VPSRLW       $0x04, Y9, Y10
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPAND        kq2Nibble<>+0(SB), Y10, Y10
-	VPSLLW       $0x02, Y7, Y12
-	VPAND        kq2Bit4<>+0(SB), Y12, Y12
-	VPOR         Y12, Y9, Y9
-	VPSLLW       $0x01, Y7, Y12
-	VPAND        kq2Bit4<>+0(SB), Y12, Y12
+	VPSHUFD      $0x5a, (R8), X7
+	VPSHUFD      $0xff, (R8), X8
+	VPSRLVD      kq2ScaleShift<>+0(SB), X7, X7
+	VPSRLVD      kq2ScaleShift<>+16(SB), X8, X8
+	VPAND        kq2ScaleMask<>+0(SB), X7, X7
+	VPAND        kq2ScaleMask<>+16(SB), X8, X8
+	VPOR         X8, X7, X7
+	VPMOVZXBW    X7, Y7
+	VPERMQ       $0xee, Y7, Y8
+	VPMADDWD     288(R10), X7, X7
+	VMOVDQU      16(R8), Y9
+	VMOVDQU      48(R8), Y10
+	VPSRLW       $0x04, Y10, Y11
+	VPAND        Y0, Y10, Y10
+	VPAND        Y0, Y11, Y11
+	VPSLLW       $0x04, Y9, Y12
+	VPAND        Y1, Y12, Y12
 	VPOR         Y12, Y10, Y10
-	VPMADDUBSW   64(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+64(SB), Y6, Y12
-	VPMADDWD     Y12, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPMADDUBSW   96(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+96(SB), Y6, Y9
-	VPMADDWD     Y9, Y10, Y10
-	VPADDD       Y10, Y8, Y8
-	VMOVDQU      112(R8), Y9
-	VPSRLW       $0x04, Y9, Y10
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPAND        kq2Nibble<>+0(SB), Y10, Y10
-	VPAND        kq2Bit4<>+0(SB), Y7, Y12
-	VPOR         Y12, Y9, Y9
-	VPSRLW       $0x01, Y7, Y12
-	VPAND        kq2Bit4<>+0(SB), Y12, Y12
-	VPOR         Y12, Y10, Y10
-	VPMADDUBSW   128(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+128(SB), Y6, Y12
-	VPMADDWD     Y12, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPMADDUBSW   160(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+160(SB), Y6, Y9
-	VPMADDWD     Y9, Y10, Y10
-	VPADDD       Y10, Y8, Y8
-	VMOVDQU      144(R8), Y9
-	VPSRLW       $0x04, Y9, Y10
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPAND        kq2Nibble<>+0(SB), Y10, Y10
-	VPSRLW       $0x02, Y7, Y12
-	VPAND        kq2Bit4<>+0(SB), Y12, Y12
-	VPOR         Y12, Y9, Y9
-	VPSRLW       $0x03, Y7, Y7
-	VPAND        kq2Bit4<>+0(SB), Y7, Y7
-	VPOR         Y7, Y10, Y10
-	VPMADDUBSW   192(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+192(SB), Y6, Y7
-	VPMADDWD     Y7, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPMADDUBSW   224(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+224(SB), Y6, Y6
-	VPMADDWD     Y6, Y10, Y10
-	VPADDD       Y10, Y8, Y8
-	VPBROADCASTD (R8), X11
-	VCVTPH2PS    X11, X11
-	VMULPS       X4, X11, X11
-	VBROADCASTSS X11, Y6
-	VCVTDQ2PS    Y8, Y8
-	VFMADD231PS  Y6, Y8, Y2
-	VPSHUFD      $0x55, X11, X11
-	VCVTDQ2PS    X5, X5
-	VFNMADD231PS Y11, Y5, Y2
+	VPSLLW       $0x03, Y9, Y12
+	VPAND        Y1, Y12, Y12
+	VPOR         Y12, Y11, Y11
+	VPMADDUBSW   (R10), Y10, Y10
+	VPSHUFB      kq2Word<>+0(SB), Y8, Y12
+	VPMADDWD     Y12, Y10, Y10
+	VPMADDUBSW   32(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+32(SB), Y8, Y12
+	VPMADDWD     Y12, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VMOVDQU      80(R8), Y11
+	VPSRLW       $0x04, Y11, Y12
+	VPAND        Y0, Y11, Y11
+	VPAND        Y0, Y12, Y12
+	VPSLLW       $0x02, Y9, Y14
+	VPAND        Y1, Y14, Y14
+	VPOR         Y14, Y11, Y11
+	VPSLLW       $0x01, Y9, Y14
+	VPAND        Y1, Y14, Y14
+	VPOR         Y14, Y12, Y12
+	VPMADDUBSW   64(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+64(SB), Y8, Y14
+	VPMADDWD     Y14, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPMADDUBSW   96(R10), Y12, Y12
+	VPSHUFB      kq2Word<>+96(SB), Y8, Y11
+	VPMADDWD     Y11, Y12, Y12
+	VPADDD       Y12, Y10, Y10
+	VMOVDQU      112(R8), Y11
+	VPSRLW       $0x04, Y11, Y12
+	VPAND        Y0, Y11, Y11
+	VPAND        Y0, Y12, Y12
+	VPAND        Y1, Y9, Y14
+	VPOR         Y14, Y11, Y11
+	VPSRLW       $0x01, Y9, Y14
+	VPAND        Y1, Y14, Y14
+	VPOR         Y14, Y12, Y12
+	VPMADDUBSW   128(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+128(SB), Y8, Y14
+	VPMADDWD     Y14, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPMADDUBSW   160(R10), Y12, Y12
+	VPSHUFB      kq2Word<>+160(SB), Y8, Y11
+	VPMADDWD     Y11, Y12, Y12
+	VPADDD       Y12, Y10, Y10
+	VMOVDQU      144(R8), Y11
+	VPSRLW       $0x04, Y11, Y12
+	VPAND        Y0, Y11, Y11
+	VPAND        Y0, Y12, Y12
+	VPSRLW       $0x02, Y9, Y14
+	VPAND        Y1, Y14, Y14
+	VPOR         Y14, Y11, Y11
+	VPSRLW       $0x03, Y9, Y9
+	VPAND        Y1, Y9, Y9
+	VPOR         Y9, Y12, Y12
+	VPMADDUBSW   192(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+192(SB), Y8, Y9
+	VPMADDWD     Y9, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPMADDUBSW   224(R10), Y12, Y12
+	VPSHUFB      kq2Word<>+224(SB), Y8, Y8
+	VPMADDWD     Y8, Y12, Y12
+	VPADDD       Y12, Y10, Y10
+	VPBROADCASTD (R8), X13
+	VCVTPH2PS    X13, X13
+	VMULPS       X6, X13, X13
+	VBROADCASTSS X13, Y8
+	VCVTDQ2PS    Y10, Y10
+	VFMADD231PS  Y8, Y10, Y4
+	VPSHUFD      $0x55, X13, X13
+	VCVTDQ2PS    X7, X7
+	VFNMADD231PS Y13, Y7, Y4
 	PREFETCHT0   2048(R8)
 	PREFETCHT0   2112(R8)
 	PREFETCHT0   2176(R8)
 	ADDQ         $0x000000b0, R8
-	VPSHUFD      $0x5a, (R9), X5
-	VPSHUFD      $0xff, (R9), X6
-	VPSRLVD      kq2ScaleShift<>+0(SB), X5, X5
-	VPSRLVD      kq2ScaleShift<>+16(SB), X6, X6
-	VPAND        kq2ScaleMask<>+0(SB), X5, X5
-	VPAND        kq2ScaleMask<>+16(SB), X6, X6
-	VPOR         X6, X5, X5
-	VPMOVZXBW    X5, Y5
-	VPERMQ       $0xee, Y5, Y6
-	VPMADDWD     288(R10), X5, X5
-	VMOVDQU      16(R9), Y7
-	VMOVDQU      48(R9), Y8
-	VPSRLW       $0x04, Y8, Y9
-	VPAND        kq2Nibble<>+0(SB), Y8, Y8
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPSLLW       $0x04, Y7, Y10
-	VPAND        kq2Bit4<>+0(SB), Y10, Y10
-	VPOR         Y10, Y8, Y8
-	VPSLLW       $0x03, Y7, Y10
-	VPAND        kq2Bit4<>+0(SB), Y10, Y10
-	VPOR         Y10, Y9, Y9
-	VPMADDUBSW   (R10), Y8, Y8
-	VPSHUFB      kq2Word<>+0(SB), Y6, Y10
-	VPMADDWD     Y10, Y8, Y8
-	VPMADDUBSW   32(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+32(SB), Y6, Y10
-	VPMADDWD     Y10, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VMOVDQU      80(R9), Y9
-	VPSRLW       $0x04, Y9, Y10
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPAND        kq2Nibble<>+0(SB), Y10, Y10
-	VPSLLW       $0x02, Y7, Y12
-	VPAND        kq2Bit4<>+0(SB), Y12, Y12
-	VPOR         Y12, Y9, Y9
-	VPSLLW       $0x01, Y7, Y12
-	VPAND        kq2Bit4<>+0(SB), Y12, Y12
+	VPSHUFD      $0x5a, (R9), X7
+	VPSHUFD      $0xff, (R9), X8
+	VPSRLVD      kq2ScaleShift<>+0(SB), X7, X7
+	VPSRLVD      kq2ScaleShift<>+16(SB), X8, X8
+	VPAND        kq2ScaleMask<>+0(SB), X7, X7
+	VPAND        kq2ScaleMask<>+16(SB), X8, X8
+	VPOR         X8, X7, X7
+	VPMOVZXBW    X7, Y7
+	VPERMQ       $0xee, Y7, Y8
+	VPMADDWD     288(R10), X7, X7
+	VMOVDQU      16(R9), Y9
+	VMOVDQU      48(R9), Y10
+	VPSRLW       $0x04, Y10, Y11
+	VPAND        Y0, Y10, Y10
+	VPAND        Y0, Y11, Y11
+	VPSLLW       $0x04, Y9, Y12
+	VPAND        Y1, Y12, Y12
 	VPOR         Y12, Y10, Y10
-	VPMADDUBSW   64(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+64(SB), Y6, Y12
-	VPMADDWD     Y12, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPMADDUBSW   96(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+96(SB), Y6, Y9
-	VPMADDWD     Y9, Y10, Y10
-	VPADDD       Y10, Y8, Y8
-	VMOVDQU      112(R9), Y9
-	VPSRLW       $0x04, Y9, Y10
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPAND        kq2Nibble<>+0(SB), Y10, Y10
-	VPAND        kq2Bit4<>+0(SB), Y7, Y12
-	VPOR         Y12, Y9, Y9
-	VPSRLW       $0x01, Y7, Y12
-	VPAND        kq2Bit4<>+0(SB), Y12, Y12
-	VPOR         Y12, Y10, Y10
-	VPMADDUBSW   128(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+128(SB), Y6, Y12
-	VPMADDWD     Y12, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPMADDUBSW   160(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+160(SB), Y6, Y9
-	VPMADDWD     Y9, Y10, Y10
-	VPADDD       Y10, Y8, Y8
-	VMOVDQU      144(R9), Y9
-	VPSRLW       $0x04, Y9, Y10
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPAND        kq2Nibble<>+0(SB), Y10, Y10
-	VPSRLW       $0x02, Y7, Y12
-	VPAND        kq2Bit4<>+0(SB), Y12, Y12
-	VPOR         Y12, Y9, Y9
-	VPSRLW       $0x03, Y7, Y7
-	VPAND        kq2Bit4<>+0(SB), Y7, Y7
-	VPOR         Y7, Y10, Y10
-	VPMADDUBSW   192(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+192(SB), Y6, Y7
-	VPMADDWD     Y7, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPMADDUBSW   224(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+224(SB), Y6, Y6
-	VPMADDWD     Y6, Y10, Y10
-	VPADDD       Y10, Y8, Y8
-	VPBROADCASTD (R9), X11
-	VCVTPH2PS    X11, X11
-	VMULPS       X4, X11, X11
-	VBROADCASTSS X11, Y4
-	VCVTDQ2PS    Y8, Y8
-	VFMADD231PS  Y4, Y8, Y3
-	VPSHUFD      $0x55, X11, X11
-	VCVTDQ2PS    X5, X5
-	VFNMADD231PS Y11, Y5, Y3
+	VPSLLW       $0x03, Y9, Y12
+	VPAND        Y1, Y12, Y12
+	VPOR         Y12, Y11, Y11
+	VPMADDUBSW   (R10), Y10, Y10
+	VPSHUFB      kq2Word<>+0(SB), Y8, Y12
+	VPMADDWD     Y12, Y10, Y10
+	VPMADDUBSW   32(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+32(SB), Y8, Y12
+	VPMADDWD     Y12, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VMOVDQU      80(R9), Y11
+	VPSRLW       $0x04, Y11, Y12
+	VPAND        Y0, Y11, Y11
+	VPAND        Y0, Y12, Y12
+	VPSLLW       $0x02, Y9, Y14
+	VPAND        Y1, Y14, Y14
+	VPOR         Y14, Y11, Y11
+	VPSLLW       $0x01, Y9, Y14
+	VPAND        Y1, Y14, Y14
+	VPOR         Y14, Y12, Y12
+	VPMADDUBSW   64(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+64(SB), Y8, Y14
+	VPMADDWD     Y14, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPMADDUBSW   96(R10), Y12, Y12
+	VPSHUFB      kq2Word<>+96(SB), Y8, Y11
+	VPMADDWD     Y11, Y12, Y12
+	VPADDD       Y12, Y10, Y10
+	VMOVDQU      112(R9), Y11
+	VPSRLW       $0x04, Y11, Y12
+	VPAND        Y0, Y11, Y11
+	VPAND        Y0, Y12, Y12
+	VPAND        Y1, Y9, Y14
+	VPOR         Y14, Y11, Y11
+	VPSRLW       $0x01, Y9, Y14
+	VPAND        Y1, Y14, Y14
+	VPOR         Y14, Y12, Y12
+	VPMADDUBSW   128(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+128(SB), Y8, Y14
+	VPMADDWD     Y14, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPMADDUBSW   160(R10), Y12, Y12
+	VPSHUFB      kq2Word<>+160(SB), Y8, Y11
+	VPMADDWD     Y11, Y12, Y12
+	VPADDD       Y12, Y10, Y10
+	VMOVDQU      144(R9), Y11
+	VPSRLW       $0x04, Y11, Y12
+	VPAND        Y0, Y11, Y11
+	VPAND        Y0, Y12, Y12
+	VPSRLW       $0x02, Y9, Y14
+	VPAND        Y1, Y14, Y14
+	VPOR         Y14, Y11, Y11
+	VPSRLW       $0x03, Y9, Y9
+	VPAND        Y1, Y9, Y9
+	VPOR         Y9, Y12, Y12
+	VPMADDUBSW   192(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+192(SB), Y8, Y9
+	VPMADDWD     Y9, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPMADDUBSW   224(R10), Y12, Y12
+	VPSHUFB      kq2Word<>+224(SB), Y8, Y8
+	VPMADDWD     Y8, Y12, Y12
+	VPADDD       Y12, Y10, Y10
+	VPBROADCASTD (R9), X13
+	VCVTPH2PS    X13, X13
+	VMULPS       X6, X13, X13
+	VBROADCASTSS X13, Y6
+	VCVTDQ2PS    Y10, Y10
+	VFMADD231PS  Y6, Y10, Y5
+	VPSHUFD      $0x55, X13, X13
+	VCVTDQ2PS    X7, X7
+	VFNMADD231PS Y13, Y7, Y5
 	PREFETCHT0   2048(R9)
 	PREFETCHT0   2112(R9)
 	PREFETCHT0   2176(R9)
@@ -2140,21 +2156,21 @@ loop0:
 	ADDQ         $0x00000140, R10
 	DECQ         R11
 	JNZ          loop0
-	VSHUFPS      $0x88, Y1, Y0, Y4
-	VSHUFPS      $0xdd, Y1, Y0, Y0
-	VADDPS       Y0, Y4, Y4
-	VSHUFPS      $0x88, Y3, Y2, Y0
-	VSHUFPS      $0xdd, Y3, Y2, Y1
-	VADDPS       Y1, Y0, Y0
-	VSHUFPS      $0x88, Y0, Y4, Y1
-	VSHUFPS      $0xdd, Y0, Y4, Y0
-	VADDPS       Y0, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VADDPS       X0, X1, X0
-	VMOVSS       X0, (AX)
-	VEXTRACTPS   $0x01, X0, (AX)(SI*1)
-	VEXTRACTPS   $0x02, X0, (AX)(SI*2)
-	VEXTRACTPS   $0x03, X0, (AX)(BX*1)
+	VSHUFPS      $0x88, Y3, Y2, Y6
+	VSHUFPS      $0xdd, Y3, Y2, Y2
+	VADDPS       Y2, Y6, Y6
+	VSHUFPS      $0x88, Y5, Y4, Y2
+	VSHUFPS      $0xdd, Y5, Y4, Y3
+	VADDPS       Y3, Y2, Y2
+	VSHUFPS      $0x88, Y2, Y6, Y3
+	VSHUFPS      $0xdd, Y2, Y6, Y2
+	VADDPS       Y2, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X2
+	VADDPS       X2, X3, X2
+	VMOVSS       X2, (AX)
+	VEXTRACTPS   $0x01, X2, (AX)(SI*1)
+	VEXTRACTPS   $0x02, X2, (AX)(SI*2)
+	VEXTRACTPS   $0x03, X2, (AX)(BX*1)
 	ADDQ         $0x04, AX
 	DECQ         rows+32(FP)
 	JNZ          row
@@ -2164,101 +2180,103 @@ loop0:
 // func q6kAVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q6kAVX2x1(SB), NOSPLIT, $0-48
-	MOVQ out+0(FP), AX
-	MOVQ w+8(FP), CX
-	MOVQ act+16(FP), DX
+	MOVQ    out+0(FP), AX
+	MOVQ    w+8(FP), CX
+	MOVQ    act+16(FP), DX
+	VMOVDQU kq2Nibble<>+0(SB), Y0
+	VMOVDQU kq2Two4<>+0(SB), Y1
 
 row:
-	VPXOR Y0, Y0, Y0
+	VPXOR Y2, Y2, Y2
 	MOVQ  DX, BX
 	MOVQ  blocks+24(FP), SI
 
 loop0:
-	VBROADCASTSS 304(BX), X1
-	VMOVDQU      192(CX), X2
-	VPMOVSXBW    X2, Y3
-	VPMADDWD     256(BX), Y3, Y3
-	VPSHUFB      kq2Pairs<>+0(SB), X2, X2
-	VPMOVSXBW    X2, Y2
-	VMOVDQU      128(CX), Y4
-	VMOVDQU      (CX), Y5
-	VPSRLW       $0x04, Y5, Y6
-	VPAND        kq2Nibble<>+0(SB), Y5, Y5
-	VPAND        kq2Nibble<>+0(SB), Y6, Y6
-	VPSLLW       $0x04, Y4, Y7
-	VPAND        kq2Two4<>+0(SB), Y7, Y7
-	VPOR         Y7, Y5, Y5
-	VPAND        kq2Two4<>+0(SB), Y4, Y7
-	VPOR         Y7, Y6, Y6
-	VPMADDUBSW   (BX), Y5, Y5
-	VPSHUFB      kq2Word<>+0(SB), Y2, Y7
-	VPMADDWD     Y7, Y5, Y5
-	VPMADDUBSW   64(BX), Y6, Y6
-	VPSHUFB      kq2Word<>+64(SB), Y2, Y7
-	VPMADDWD     Y7, Y6, Y6
-	VPADDD       Y6, Y5, Y5
-	VMOVDQU      32(CX), Y6
-	VPSRLW       $0x04, Y6, Y7
-	VPAND        kq2Nibble<>+0(SB), Y6, Y6
-	VPAND        kq2Nibble<>+0(SB), Y7, Y7
-	VPSLLW       $0x02, Y4, Y8
-	VPAND        kq2Two4<>+0(SB), Y8, Y8
-	VPOR         Y8, Y6, Y6
-	VPSRLW       $0x02, Y4, Y4
-	VPAND        kq2Two4<>+0(SB), Y4, Y4
-	VPOR         Y4, Y7, Y7
-	VPMADDUBSW   32(BX), Y6, Y6
-	VPSHUFB      kq2Word<>+32(SB), Y2, Y4
-	VPMADDWD     Y4, Y6, Y6
-	VPADDD       Y6, Y5, Y5
-	VPMADDUBSW   96(BX), Y7, Y7
-	VPSHUFB      kq2Word<>+96(SB), Y2, Y4
-	VPMADDWD     Y4, Y7, Y7
-	VPADDD       Y7, Y5, Y5
-	VMOVDQU      160(CX), Y4
-	VMOVDQU      64(CX), Y6
-	VPSRLW       $0x04, Y6, Y7
-	VPAND        kq2Nibble<>+0(SB), Y6, Y6
-	VPAND        kq2Nibble<>+0(SB), Y7, Y7
-	VPSLLW       $0x04, Y4, Y8
-	VPAND        kq2Two4<>+0(SB), Y8, Y8
-	VPOR         Y8, Y6, Y6
-	VPAND        kq2Two4<>+0(SB), Y4, Y8
-	VPOR         Y8, Y7, Y7
-	VPMADDUBSW   128(BX), Y6, Y6
-	VPSHUFB      kq2Word<>+128(SB), Y2, Y8
-	VPMADDWD     Y8, Y6, Y6
-	VPADDD       Y6, Y5, Y5
-	VPMADDUBSW   192(BX), Y7, Y7
-	VPSHUFB      kq2Word<>+192(SB), Y2, Y6
-	VPMADDWD     Y6, Y7, Y7
-	VPADDD       Y7, Y5, Y5
-	VMOVDQU      96(CX), Y6
-	VPSRLW       $0x04, Y6, Y7
-	VPAND        kq2Nibble<>+0(SB), Y6, Y6
-	VPAND        kq2Nibble<>+0(SB), Y7, Y7
-	VPSLLW       $0x02, Y4, Y8
-	VPAND        kq2Two4<>+0(SB), Y8, Y8
-	VPOR         Y8, Y6, Y6
-	VPSRLW       $0x02, Y4, Y4
-	VPAND        kq2Two4<>+0(SB), Y4, Y4
-	VPOR         Y4, Y7, Y7
-	VPMADDUBSW   160(BX), Y6, Y6
-	VPSHUFB      kq2Word<>+160(SB), Y2, Y4
-	VPMADDWD     Y4, Y6, Y6
-	VPADDD       Y6, Y5, Y5
-	VPMADDUBSW   224(BX), Y7, Y7
-	VPSHUFB      kq2Word<>+224(SB), Y2, Y2
-	VPMADDWD     Y2, Y7, Y7
-	VPADDD       Y7, Y5, Y5
-	VPSLLD       $0x05, Y3, Y3
-	VPSUBD       Y3, Y5, Y5
-	VPBROADCASTW 208(CX), X2
-	VCVTPH2PS    X2, Y2
-	VBROADCASTSS X1, Y1
-	VMULPS       Y1, Y2, Y2
-	VCVTDQ2PS    Y5, Y5
-	VFMADD231PS  Y2, Y5, Y0
+	VBROADCASTSS 304(BX), X3
+	VMOVDQU      192(CX), X4
+	VPMOVSXBW    X4, Y5
+	VPMADDWD     256(BX), Y5, Y5
+	VPSHUFB      kq2Pairs<>+0(SB), X4, X4
+	VPMOVSXBW    X4, Y4
+	VMOVDQU      128(CX), Y6
+	VMOVDQU      (CX), Y7
+	VPSRLW       $0x04, Y7, Y8
+	VPAND        Y0, Y7, Y7
+	VPAND        Y0, Y8, Y8
+	VPSLLW       $0x04, Y6, Y9
+	VPAND        Y1, Y9, Y9
+	VPOR         Y9, Y7, Y7
+	VPAND        Y1, Y6, Y9
+	VPOR         Y9, Y8, Y8
+	VPMADDUBSW   (BX), Y7, Y7
+	VPSHUFB      kq2Word<>+0(SB), Y4, Y9
+	VPMADDWD     Y9, Y7, Y7
+	VPMADDUBSW   64(BX), Y8, Y8
+	VPSHUFB      kq2Word<>+64(SB), Y4, Y9
+	VPMADDWD     Y9, Y8, Y8
+	VPADDD       Y8, Y7, Y7
+	VMOVDQU      32(CX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y0, Y8, Y8
+	VPAND        Y0, Y9, Y9
+	VPSLLW       $0x02, Y6, Y10
+	VPAND        Y1, Y10, Y10
+	VPOR         Y10, Y8, Y8
+	VPSRLW       $0x02, Y6, Y6
+	VPAND        Y1, Y6, Y6
+	VPOR         Y6, Y9, Y9
+	VPMADDUBSW   32(BX), Y8, Y8
+	VPSHUFB      kq2Word<>+32(SB), Y4, Y6
+	VPMADDWD     Y6, Y8, Y8
+	VPADDD       Y8, Y7, Y7
+	VPMADDUBSW   96(BX), Y9, Y9
+	VPSHUFB      kq2Word<>+96(SB), Y4, Y6
+	VPMADDWD     Y6, Y9, Y9
+	VPADDD       Y9, Y7, Y7
+	VMOVDQU      160(CX), Y6
+	VMOVDQU      64(CX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y0, Y8, Y8
+	VPAND        Y0, Y9, Y9
+	VPSLLW       $0x04, Y6, Y10
+	VPAND        Y1, Y10, Y10
+	VPOR         Y10, Y8, Y8
+	VPAND        Y1, Y6, Y10
+	VPOR         Y10, Y9, Y9
+	VPMADDUBSW   128(BX), Y8, Y8
+	VPSHUFB      kq2Word<>+128(SB), Y4, Y10
+	VPMADDWD     Y10, Y8, Y8
+	VPADDD       Y8, Y7, Y7
+	VPMADDUBSW   192(BX), Y9, Y9
+	VPSHUFB      kq2Word<>+192(SB), Y4, Y8
+	VPMADDWD     Y8, Y9, Y9
+	VPADDD       Y9, Y7, Y7
+	VMOVDQU      96(CX), Y8
+	VPSRLW       $0x04, Y8, Y9
+	VPAND        Y0, Y8, Y8
+	VPAND        Y0, Y9, Y9
+	VPSLLW       $0x02, Y6, Y10
+	VPAND        Y1, Y10, Y10
+	VPOR         Y10, Y8, Y8
+	VPSRLW       $0x02, Y6, Y6
+	VPAND        Y1, Y6, Y6
+	VPOR         Y6, Y9, Y9
+	VPMADDUBSW   160(BX), Y8, Y8
+	VPSHUFB      kq2Word<>+160(SB), Y4, Y6
+	VPMADDWD     Y6, Y8, Y8
+	VPADDD       Y8, Y7, Y7
+	VPMADDUBSW   224(BX), Y9, Y9
+	VPSHUFB      kq2Word<>+224(SB), Y4, Y4
+	VPMADDWD     Y4, Y9, Y9
+	VPADDD       Y9, Y7, Y7
+	VPSLLD       $0x05, Y5, Y5
+	VPSUBD       Y5, Y7, Y7
+	VPBROADCASTW 208(CX), X4
+	VCVTPH2PS    X4, Y4
+	VBROADCASTSS X3, Y3
+	VMULPS       Y3, Y4, Y4
+	VCVTDQ2PS    Y7, Y7
+	VFMADD231PS  Y4, Y7, Y2
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2112(CX)
 	PREFETCHT0   2176(CX)
@@ -2267,15 +2285,15 @@ loop0:
 	ADDQ         $0x00000140, BX
 	DECQ         SI
 	JNZ          loop0
-	VSHUFPS      $0x88, Y0, Y0, Y1
-	VSHUFPS      $0xdd, Y0, Y0, Y0
-	VADDPS       Y0, Y1, Y1
-	VSHUFPS      $0x88, Y1, Y1, Y0
-	VSHUFPS      $0xdd, Y1, Y1, Y1
-	VADDPS       Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPS       X1, X0, X1
-	VMOVSS       X1, (AX)
+	VSHUFPS      $0x88, Y2, Y2, Y3
+	VSHUFPS      $0xdd, Y2, Y2, Y2
+	VADDPS       Y2, Y3, Y3
+	VSHUFPS      $0x88, Y3, Y3, Y2
+	VSHUFPS      $0xdd, Y3, Y3, Y3
+	VADDPS       Y3, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X3
+	VADDPS       X3, X2, X3
+	VMOVSS       X3, (AX)
 	ADDQ         $0x04, AX
 	DECQ         rows+32(FP)
 	JNZ          row
@@ -2285,380 +2303,382 @@ loop0:
 // func q6kAVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q6kAVX2x4(SB), NOSPLIT, $0-48
-	MOVQ   out+0(FP), AX
-	MOVQ   w+8(FP), CX
-	MOVQ   act+16(FP), DX
-	MOVQ   blocks+24(FP), BX
-	IMUL3Q $0x000000d2, BX, BX
-	MOVQ   step+40(FP), SI
-	IMULQ  SI, BX
-	LEAQ   (CX)(BX*1), DI
-	LEAQ   (DI)(BX*1), R8
-	LEAQ   (R8)(BX*1), R9
-	SHLQ   $0x02, SI
-	LEAQ   (SI)(SI*2), BX
+	MOVQ    out+0(FP), AX
+	MOVQ    w+8(FP), CX
+	MOVQ    act+16(FP), DX
+	MOVQ    blocks+24(FP), BX
+	IMUL3Q  $0x000000d2, BX, BX
+	MOVQ    step+40(FP), SI
+	IMULQ   SI, BX
+	LEAQ    (CX)(BX*1), DI
+	LEAQ    (DI)(BX*1), R8
+	LEAQ    (R8)(BX*1), R9
+	SHLQ    $0x02, SI
+	LEAQ    (SI)(SI*2), BX
+	VMOVDQU kq2Nibble<>+0(SB), Y0
+	VMOVDQU kq2Two4<>+0(SB), Y1
 
 row:
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
 	VPXOR Y2, Y2, Y2
 	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
 	MOVQ  DX, R10
 	MOVQ  blocks+24(FP), R11
 
 loop0:
-	VBROADCASTSS 304(R10), X4
-	VMOVDQU      192(CX), X5
-	VPMOVSXBW    X5, Y6
-	VPMADDWD     256(R10), Y6, Y6
-	VPSHUFB      kq2Pairs<>+0(SB), X5, X5
-	VPMOVSXBW    X5, Y5
-	VMOVDQU      128(CX), Y7
-	VMOVDQU      (CX), Y8
-	VPSRLW       $0x04, Y8, Y9
-	VPAND        kq2Nibble<>+0(SB), Y8, Y8
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPSLLW       $0x04, Y7, Y10
-	VPAND        kq2Two4<>+0(SB), Y10, Y10
-	VPOR         Y10, Y8, Y8
-	VPAND        kq2Two4<>+0(SB), Y7, Y10
-	VPOR         Y10, Y9, Y9
-	VPMADDUBSW   (R10), Y8, Y8
-	VPSHUFB      kq2Word<>+0(SB), Y5, Y10
-	VPMADDWD     Y10, Y8, Y8
-	VPMADDUBSW   64(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+64(SB), Y5, Y10
-	VPMADDWD     Y10, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VMOVDQU      32(CX), Y9
-	VPSRLW       $0x04, Y9, Y10
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPAND        kq2Nibble<>+0(SB), Y10, Y10
-	VPSLLW       $0x02, Y7, Y11
-	VPAND        kq2Two4<>+0(SB), Y11, Y11
-	VPOR         Y11, Y9, Y9
-	VPSRLW       $0x02, Y7, Y7
-	VPAND        kq2Two4<>+0(SB), Y7, Y7
-	VPOR         Y7, Y10, Y10
-	VPMADDUBSW   32(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+32(SB), Y5, Y7
-	VPMADDWD     Y7, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPMADDUBSW   96(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+96(SB), Y5, Y7
-	VPMADDWD     Y7, Y10, Y10
-	VPADDD       Y10, Y8, Y8
-	VMOVDQU      160(CX), Y7
-	VMOVDQU      64(CX), Y9
-	VPSRLW       $0x04, Y9, Y10
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPAND        kq2Nibble<>+0(SB), Y10, Y10
-	VPSLLW       $0x04, Y7, Y11
-	VPAND        kq2Two4<>+0(SB), Y11, Y11
-	VPOR         Y11, Y9, Y9
-	VPAND        kq2Two4<>+0(SB), Y7, Y11
-	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   128(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+128(SB), Y5, Y11
-	VPMADDWD     Y11, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPMADDUBSW   192(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+192(SB), Y5, Y9
-	VPMADDWD     Y9, Y10, Y10
-	VPADDD       Y10, Y8, Y8
-	VMOVDQU      96(CX), Y9
-	VPSRLW       $0x04, Y9, Y10
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPAND        kq2Nibble<>+0(SB), Y10, Y10
-	VPSLLW       $0x02, Y7, Y11
-	VPAND        kq2Two4<>+0(SB), Y11, Y11
-	VPOR         Y11, Y9, Y9
-	VPSRLW       $0x02, Y7, Y7
-	VPAND        kq2Two4<>+0(SB), Y7, Y7
-	VPOR         Y7, Y10, Y10
-	VPMADDUBSW   160(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+160(SB), Y5, Y7
-	VPMADDWD     Y7, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPMADDUBSW   224(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
-	VPMADDWD     Y5, Y10, Y10
-	VPADDD       Y10, Y8, Y8
-	VPSLLD       $0x05, Y6, Y6
-	VPSUBD       Y6, Y8, Y8
-	VPBROADCASTW 208(CX), X5
-	VCVTPH2PS    X5, Y5
-	VBROADCASTSS X4, Y6
-	VMULPS       Y6, Y5, Y5
-	VCVTDQ2PS    Y8, Y8
-	VFMADD231PS  Y5, Y8, Y0
+	VBROADCASTSS 304(R10), X6
+	VMOVDQU      192(CX), X7
+	VPMOVSXBW    X7, Y8
+	VPMADDWD     256(R10), Y8, Y8
+	VPSHUFB      kq2Pairs<>+0(SB), X7, X7
+	VPMOVSXBW    X7, Y7
+	VMOVDQU      128(CX), Y9
+	VMOVDQU      (CX), Y10
+	VPSRLW       $0x04, Y10, Y11
+	VPAND        Y0, Y10, Y10
+	VPAND        Y0, Y11, Y11
+	VPSLLW       $0x04, Y9, Y12
+	VPAND        Y1, Y12, Y12
+	VPOR         Y12, Y10, Y10
+	VPAND        Y1, Y9, Y12
+	VPOR         Y12, Y11, Y11
+	VPMADDUBSW   (R10), Y10, Y10
+	VPSHUFB      kq2Word<>+0(SB), Y7, Y12
+	VPMADDWD     Y12, Y10, Y10
+	VPMADDUBSW   64(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+64(SB), Y7, Y12
+	VPMADDWD     Y12, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VMOVDQU      32(CX), Y11
+	VPSRLW       $0x04, Y11, Y12
+	VPAND        Y0, Y11, Y11
+	VPAND        Y0, Y12, Y12
+	VPSLLW       $0x02, Y9, Y13
+	VPAND        Y1, Y13, Y13
+	VPOR         Y13, Y11, Y11
+	VPSRLW       $0x02, Y9, Y9
+	VPAND        Y1, Y9, Y9
+	VPOR         Y9, Y12, Y12
+	VPMADDUBSW   32(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+32(SB), Y7, Y9
+	VPMADDWD     Y9, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPMADDUBSW   96(R10), Y12, Y12
+	VPSHUFB      kq2Word<>+96(SB), Y7, Y9
+	VPMADDWD     Y9, Y12, Y12
+	VPADDD       Y12, Y10, Y10
+	VMOVDQU      160(CX), Y9
+	VMOVDQU      64(CX), Y11
+	VPSRLW       $0x04, Y11, Y12
+	VPAND        Y0, Y11, Y11
+	VPAND        Y0, Y12, Y12
+	VPSLLW       $0x04, Y9, Y13
+	VPAND        Y1, Y13, Y13
+	VPOR         Y13, Y11, Y11
+	VPAND        Y1, Y9, Y13
+	VPOR         Y13, Y12, Y12
+	VPMADDUBSW   128(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+128(SB), Y7, Y13
+	VPMADDWD     Y13, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPMADDUBSW   192(R10), Y12, Y12
+	VPSHUFB      kq2Word<>+192(SB), Y7, Y11
+	VPMADDWD     Y11, Y12, Y12
+	VPADDD       Y12, Y10, Y10
+	VMOVDQU      96(CX), Y11
+	VPSRLW       $0x04, Y11, Y12
+	VPAND        Y0, Y11, Y11
+	VPAND        Y0, Y12, Y12
+	VPSLLW       $0x02, Y9, Y13
+	VPAND        Y1, Y13, Y13
+	VPOR         Y13, Y11, Y11
+	VPSRLW       $0x02, Y9, Y9
+	VPAND        Y1, Y9, Y9
+	VPOR         Y9, Y12, Y12
+	VPMADDUBSW   160(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+160(SB), Y7, Y9
+	VPMADDWD     Y9, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPMADDUBSW   224(R10), Y12, Y12
+	VPSHUFB      kq2Word<>+224(SB), Y7, Y7
+	VPMADDWD     Y7, Y12, Y12
+	VPADDD       Y12, Y10, Y10
+	VPSLLD       $0x05, Y8, Y8
+	VPSUBD       Y8, Y10, Y10
+	VPBROADCASTW 208(CX), X7
+	VCVTPH2PS    X7, Y7
+	VBROADCASTSS X6, Y8
+	VMULPS       Y8, Y7, Y7
+	VCVTDQ2PS    Y10, Y10
+	VFMADD231PS  Y7, Y10, Y2
 	PREFETCHT0   2048(CX)
 	PREFETCHT0   2112(CX)
 	PREFETCHT0   2176(CX)
 	PREFETCHT0   2240(CX)
 	ADDQ         $0x000000d2, CX
-	VMOVDQU      192(DI), X5
-	VPMOVSXBW    X5, Y6
-	VPMADDWD     256(R10), Y6, Y6
-	VPSHUFB      kq2Pairs<>+0(SB), X5, X5
-	VPMOVSXBW    X5, Y5
-	VMOVDQU      128(DI), Y7
-	VMOVDQU      (DI), Y8
-	VPSRLW       $0x04, Y8, Y9
-	VPAND        kq2Nibble<>+0(SB), Y8, Y8
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPSLLW       $0x04, Y7, Y10
-	VPAND        kq2Two4<>+0(SB), Y10, Y10
-	VPOR         Y10, Y8, Y8
-	VPAND        kq2Two4<>+0(SB), Y7, Y10
-	VPOR         Y10, Y9, Y9
-	VPMADDUBSW   (R10), Y8, Y8
-	VPSHUFB      kq2Word<>+0(SB), Y5, Y10
-	VPMADDWD     Y10, Y8, Y8
-	VPMADDUBSW   64(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+64(SB), Y5, Y10
-	VPMADDWD     Y10, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VMOVDQU      32(DI), Y9
-	VPSRLW       $0x04, Y9, Y10
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPAND        kq2Nibble<>+0(SB), Y10, Y10
-	VPSLLW       $0x02, Y7, Y11
-	VPAND        kq2Two4<>+0(SB), Y11, Y11
-	VPOR         Y11, Y9, Y9
-	VPSRLW       $0x02, Y7, Y7
-	VPAND        kq2Two4<>+0(SB), Y7, Y7
-	VPOR         Y7, Y10, Y10
-	VPMADDUBSW   32(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+32(SB), Y5, Y7
-	VPMADDWD     Y7, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPMADDUBSW   96(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+96(SB), Y5, Y7
-	VPMADDWD     Y7, Y10, Y10
-	VPADDD       Y10, Y8, Y8
-	VMOVDQU      160(DI), Y7
-	VMOVDQU      64(DI), Y9
-	VPSRLW       $0x04, Y9, Y10
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPAND        kq2Nibble<>+0(SB), Y10, Y10
-	VPSLLW       $0x04, Y7, Y11
-	VPAND        kq2Two4<>+0(SB), Y11, Y11
-	VPOR         Y11, Y9, Y9
-	VPAND        kq2Two4<>+0(SB), Y7, Y11
-	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   128(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+128(SB), Y5, Y11
-	VPMADDWD     Y11, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPMADDUBSW   192(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+192(SB), Y5, Y9
-	VPMADDWD     Y9, Y10, Y10
-	VPADDD       Y10, Y8, Y8
-	VMOVDQU      96(DI), Y9
-	VPSRLW       $0x04, Y9, Y10
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPAND        kq2Nibble<>+0(SB), Y10, Y10
-	VPSLLW       $0x02, Y7, Y11
-	VPAND        kq2Two4<>+0(SB), Y11, Y11
-	VPOR         Y11, Y9, Y9
-	VPSRLW       $0x02, Y7, Y7
-	VPAND        kq2Two4<>+0(SB), Y7, Y7
-	VPOR         Y7, Y10, Y10
-	VPMADDUBSW   160(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+160(SB), Y5, Y7
-	VPMADDWD     Y7, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPMADDUBSW   224(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
-	VPMADDWD     Y5, Y10, Y10
-	VPADDD       Y10, Y8, Y8
-	VPSLLD       $0x05, Y6, Y6
-	VPSUBD       Y6, Y8, Y8
-	VPBROADCASTW 208(DI), X5
-	VCVTPH2PS    X5, Y5
-	VBROADCASTSS X4, Y6
-	VMULPS       Y6, Y5, Y5
-	VCVTDQ2PS    Y8, Y8
-	VFMADD231PS  Y5, Y8, Y1
+	VMOVDQU      192(DI), X7
+	VPMOVSXBW    X7, Y8
+	VPMADDWD     256(R10), Y8, Y8
+	VPSHUFB      kq2Pairs<>+0(SB), X7, X7
+	VPMOVSXBW    X7, Y7
+	VMOVDQU      128(DI), Y9
+	VMOVDQU      (DI), Y10
+	VPSRLW       $0x04, Y10, Y11
+	VPAND        Y0, Y10, Y10
+	VPAND        Y0, Y11, Y11
+	VPSLLW       $0x04, Y9, Y12
+	VPAND        Y1, Y12, Y12
+	VPOR         Y12, Y10, Y10
+	VPAND        Y1, Y9, Y12
+	VPOR         Y12, Y11, Y11
+	VPMADDUBSW   (R10), Y10, Y10
+	VPSHUFB      kq2Word<>+0(SB), Y7, Y12
+	VPMADDWD     Y12, Y10, Y10
+	VPMADDUBSW   64(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+64(SB), Y7, Y12
+	VPMADDWD     Y12, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VMOVDQU      32(DI), Y11
+	VPSRLW       $0x04, Y11, Y12
+	VPAND        Y0, Y11, Y11
+	VPAND        Y0, Y12, Y12
+	VPSLLW       $0x02, Y9, Y13
+	VPAND        Y1, Y13, Y13
+	VPOR         Y13, Y11, Y11
+	VPSRLW       $0x02, Y9, Y9
+	VPAND        Y1, Y9, Y9
+	VPOR         Y9, Y12, Y12
+	VPMADDUBSW   32(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+32(SB), Y7, Y9
+	VPMADDWD     Y9, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPMADDUBSW   96(R10), Y12, Y12
+	VPSHUFB      kq2Word<>+96(SB), Y7, Y9
+	VPMADDWD     Y9, Y12, Y12
+	VPADDD       Y12, Y10, Y10
+	VMOVDQU      160(DI), Y9
+	VMOVDQU      64(DI), Y11
+	VPSRLW       $0x04, Y11, Y12
+	VPAND        Y0, Y11, Y11
+	VPAND        Y0, Y12, Y12
+	VPSLLW       $0x04, Y9, Y13
+	VPAND        Y1, Y13, Y13
+	VPOR         Y13, Y11, Y11
+	VPAND        Y1, Y9, Y13
+	VPOR         Y13, Y12, Y12
+	VPMADDUBSW   128(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+128(SB), Y7, Y13
+	VPMADDWD     Y13, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPMADDUBSW   192(R10), Y12, Y12
+	VPSHUFB      kq2Word<>+192(SB), Y7, Y11
+	VPMADDWD     Y11, Y12, Y12
+	VPADDD       Y12, Y10, Y10
+	VMOVDQU      96(DI), Y11
+	VPSRLW       $0x04, Y11, Y12
+	VPAND        Y0, Y11, Y11
+	VPAND        Y0, Y12, Y12
+	VPSLLW       $0x02, Y9, Y13
+	VPAND        Y1, Y13, Y13
+	VPOR         Y13, Y11, Y11
+	VPSRLW       $0x02, Y9, Y9
+	VPAND        Y1, Y9, Y9
+	VPOR         Y9, Y12, Y12
+	VPMADDUBSW   160(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+160(SB), Y7, Y9
+	VPMADDWD     Y9, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPMADDUBSW   224(R10), Y12, Y12
+	VPSHUFB      kq2Word<>+224(SB), Y7, Y7
+	VPMADDWD     Y7, Y12, Y12
+	VPADDD       Y12, Y10, Y10
+	VPSLLD       $0x05, Y8, Y8
+	VPSUBD       Y8, Y10, Y10
+	VPBROADCASTW 208(DI), X7
+	VCVTPH2PS    X7, Y7
+	VBROADCASTSS X6, Y8
+	VMULPS       Y8, Y7, Y7
+	VCVTDQ2PS    Y10, Y10
+	VFMADD231PS  Y7, Y10, Y3
 	PREFETCHT0   2048(DI)
 	PREFETCHT0   2112(DI)
 	PREFETCHT0   2176(DI)
 	PREFETCHT0   2240(DI)
 	ADDQ         $0x000000d2, DI
-	VMOVDQU      192(R8), X5
-	VPMOVSXBW    X5, Y6
-	VPMADDWD     256(R10), Y6, Y6
-	VPSHUFB      kq2Pairs<>+0(SB), X5, X5
-	VPMOVSXBW    X5, Y5
-	VMOVDQU      128(R8), Y7
-	VMOVDQU      (R8), Y8
-	VPSRLW       $0x04, Y8, Y9
-	VPAND        kq2Nibble<>+0(SB), Y8, Y8
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPSLLW       $0x04, Y7, Y10
-	VPAND        kq2Two4<>+0(SB), Y10, Y10
-	VPOR         Y10, Y8, Y8
-	VPAND        kq2Two4<>+0(SB), Y7, Y10
-	VPOR         Y10, Y9, Y9
-	VPMADDUBSW   (R10), Y8, Y8
-	VPSHUFB      kq2Word<>+0(SB), Y5, Y10
-	VPMADDWD     Y10, Y8, Y8
-	VPMADDUBSW   64(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+64(SB), Y5, Y10
-	VPMADDWD     Y10, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VMOVDQU      32(R8), Y9
-	VPSRLW       $0x04, Y9, Y10
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPAND        kq2Nibble<>+0(SB), Y10, Y10
-	VPSLLW       $0x02, Y7, Y11
-	VPAND        kq2Two4<>+0(SB), Y11, Y11
-	VPOR         Y11, Y9, Y9
-	VPSRLW       $0x02, Y7, Y7
-	VPAND        kq2Two4<>+0(SB), Y7, Y7
-	VPOR         Y7, Y10, Y10
-	VPMADDUBSW   32(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+32(SB), Y5, Y7
-	VPMADDWD     Y7, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPMADDUBSW   96(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+96(SB), Y5, Y7
-	VPMADDWD     Y7, Y10, Y10
-	VPADDD       Y10, Y8, Y8
-	VMOVDQU      160(R8), Y7
-	VMOVDQU      64(R8), Y9
-	VPSRLW       $0x04, Y9, Y10
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPAND        kq2Nibble<>+0(SB), Y10, Y10
-	VPSLLW       $0x04, Y7, Y11
-	VPAND        kq2Two4<>+0(SB), Y11, Y11
-	VPOR         Y11, Y9, Y9
-	VPAND        kq2Two4<>+0(SB), Y7, Y11
-	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   128(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+128(SB), Y5, Y11
-	VPMADDWD     Y11, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPMADDUBSW   192(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+192(SB), Y5, Y9
-	VPMADDWD     Y9, Y10, Y10
-	VPADDD       Y10, Y8, Y8
-	VMOVDQU      96(R8), Y9
-	VPSRLW       $0x04, Y9, Y10
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPAND        kq2Nibble<>+0(SB), Y10, Y10
-	VPSLLW       $0x02, Y7, Y11
-	VPAND        kq2Two4<>+0(SB), Y11, Y11
-	VPOR         Y11, Y9, Y9
-	VPSRLW       $0x02, Y7, Y7
-	VPAND        kq2Two4<>+0(SB), Y7, Y7
-	VPOR         Y7, Y10, Y10
-	VPMADDUBSW   160(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+160(SB), Y5, Y7
-	VPMADDWD     Y7, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPMADDUBSW   224(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
-	VPMADDWD     Y5, Y10, Y10
-	VPADDD       Y10, Y8, Y8
-	VPSLLD       $0x05, Y6, Y6
-	VPSUBD       Y6, Y8, Y8
-	VPBROADCASTW 208(R8), X5
-	VCVTPH2PS    X5, Y5
-	VBROADCASTSS X4, Y6
-	VMULPS       Y6, Y5, Y5
-	VCVTDQ2PS    Y8, Y8
-	VFMADD231PS  Y5, Y8, Y2
+	VMOVDQU      192(R8), X7
+	VPMOVSXBW    X7, Y8
+	VPMADDWD     256(R10), Y8, Y8
+	VPSHUFB      kq2Pairs<>+0(SB), X7, X7
+	VPMOVSXBW    X7, Y7
+	VMOVDQU      128(R8), Y9
+	VMOVDQU      (R8), Y10
+	VPSRLW       $0x04, Y10, Y11
+	VPAND        Y0, Y10, Y10
+	VPAND        Y0, Y11, Y11
+	VPSLLW       $0x04, Y9, Y12
+	VPAND        Y1, Y12, Y12
+	VPOR         Y12, Y10, Y10
+	VPAND        Y1, Y9, Y12
+	VPOR         Y12, Y11, Y11
+	VPMADDUBSW   (R10), Y10, Y10
+	VPSHUFB      kq2Word<>+0(SB), Y7, Y12
+	VPMADDWD     Y12, Y10, Y10
+	VPMADDUBSW   64(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+64(SB), Y7, Y12
+	VPMADDWD     Y12, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VMOVDQU      32(R8), Y11
+	VPSRLW       $0x04, Y11, Y12
+	VPAND        Y0, Y11, Y11
+	VPAND        Y0, Y12, Y12
+	VPSLLW       $0x02, Y9, Y13
+	VPAND        Y1, Y13, Y13
+	VPOR         Y13, Y11, Y11
+	VPSRLW       $0x02, Y9, Y9
+	VPAND        Y1, Y9, Y9
+	VPOR         Y9, Y12, Y12
+	VPMADDUBSW   32(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+32(SB), Y7, Y9
+	VPMADDWD     Y9, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPMADDUBSW   96(R10), Y12, Y12
+	VPSHUFB      kq2Word<>+96(SB), Y7, Y9
+	VPMADDWD     Y9, Y12, Y12
+	VPADDD       Y12, Y10, Y10
+	VMOVDQU      160(R8), Y9
+	VMOVDQU      64(R8), Y11
+	VPSRLW       $0x04, Y11, Y12
+	VPAND        Y0, Y11, Y11
+	VPAND        Y0, Y12, Y12
+	VPSLLW       $0x04, Y9, Y13
+	VPAND        Y1, Y13, Y13
+	VPOR         Y13, Y11, Y11
+	VPAND        Y1, Y9, Y13
+	VPOR         Y13, Y12, Y12
+	VPMADDUBSW   128(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+128(SB), Y7, Y13
+	VPMADDWD     Y13, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPMADDUBSW   192(R10), Y12, Y12
+	VPSHUFB      kq2Word<>+192(SB), Y7, Y11
+	VPMADDWD     Y11, Y12, Y12
+	VPADDD       Y12, Y10, Y10
+	VMOVDQU      96(R8), Y11
+	VPSRLW       $0x04, Y11, Y12
+	VPAND        Y0, Y11, Y11
+	VPAND        Y0, Y12, Y12
+	VPSLLW       $0x02, Y9, Y13
+	VPAND        Y1, Y13, Y13
+	VPOR         Y13, Y11, Y11
+	VPSRLW       $0x02, Y9, Y9
+	VPAND        Y1, Y9, Y9
+	VPOR         Y9, Y12, Y12
+	VPMADDUBSW   160(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+160(SB), Y7, Y9
+	VPMADDWD     Y9, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPMADDUBSW   224(R10), Y12, Y12
+	VPSHUFB      kq2Word<>+224(SB), Y7, Y7
+	VPMADDWD     Y7, Y12, Y12
+	VPADDD       Y12, Y10, Y10
+	VPSLLD       $0x05, Y8, Y8
+	VPSUBD       Y8, Y10, Y10
+	VPBROADCASTW 208(R8), X7
+	VCVTPH2PS    X7, Y7
+	VBROADCASTSS X6, Y8
+	VMULPS       Y8, Y7, Y7
+	VCVTDQ2PS    Y10, Y10
+	VFMADD231PS  Y7, Y10, Y4
 	PREFETCHT0   2048(R8)
 	PREFETCHT0   2112(R8)
 	PREFETCHT0   2176(R8)
 	PREFETCHT0   2240(R8)
 	ADDQ         $0x000000d2, R8
-	VMOVDQU      192(R9), X5
-	VPMOVSXBW    X5, Y6
-	VPMADDWD     256(R10), Y6, Y6
-	VPSHUFB      kq2Pairs<>+0(SB), X5, X5
-	VPMOVSXBW    X5, Y5
-	VMOVDQU      128(R9), Y7
-	VMOVDQU      (R9), Y8
-	VPSRLW       $0x04, Y8, Y9
-	VPAND        kq2Nibble<>+0(SB), Y8, Y8
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPSLLW       $0x04, Y7, Y10
-	VPAND        kq2Two4<>+0(SB), Y10, Y10
-	VPOR         Y10, Y8, Y8
-	VPAND        kq2Two4<>+0(SB), Y7, Y10
-	VPOR         Y10, Y9, Y9
-	VPMADDUBSW   (R10), Y8, Y8
-	VPSHUFB      kq2Word<>+0(SB), Y5, Y10
-	VPMADDWD     Y10, Y8, Y8
-	VPMADDUBSW   64(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+64(SB), Y5, Y10
-	VPMADDWD     Y10, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VMOVDQU      32(R9), Y9
-	VPSRLW       $0x04, Y9, Y10
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPAND        kq2Nibble<>+0(SB), Y10, Y10
-	VPSLLW       $0x02, Y7, Y11
-	VPAND        kq2Two4<>+0(SB), Y11, Y11
-	VPOR         Y11, Y9, Y9
-	VPSRLW       $0x02, Y7, Y7
-	VPAND        kq2Two4<>+0(SB), Y7, Y7
-	VPOR         Y7, Y10, Y10
-	VPMADDUBSW   32(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+32(SB), Y5, Y7
-	VPMADDWD     Y7, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPMADDUBSW   96(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+96(SB), Y5, Y7
-	VPMADDWD     Y7, Y10, Y10
-	VPADDD       Y10, Y8, Y8
-	VMOVDQU      160(R9), Y7
-	VMOVDQU      64(R9), Y9
-	VPSRLW       $0x04, Y9, Y10
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPAND        kq2Nibble<>+0(SB), Y10, Y10
-	VPSLLW       $0x04, Y7, Y11
-	VPAND        kq2Two4<>+0(SB), Y11, Y11
-	VPOR         Y11, Y9, Y9
-	VPAND        kq2Two4<>+0(SB), Y7, Y11
-	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   128(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+128(SB), Y5, Y11
-	VPMADDWD     Y11, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPMADDUBSW   192(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+192(SB), Y5, Y9
-	VPMADDWD     Y9, Y10, Y10
-	VPADDD       Y10, Y8, Y8
-	VMOVDQU      96(R9), Y9
-	VPSRLW       $0x04, Y9, Y10
-	VPAND        kq2Nibble<>+0(SB), Y9, Y9
-	VPAND        kq2Nibble<>+0(SB), Y10, Y10
-	VPSLLW       $0x02, Y7, Y11
-	VPAND        kq2Two4<>+0(SB), Y11, Y11
-	VPOR         Y11, Y9, Y9
-	VPSRLW       $0x02, Y7, Y7
-	VPAND        kq2Two4<>+0(SB), Y7, Y7
-	VPOR         Y7, Y10, Y10
-	VPMADDUBSW   160(R10), Y9, Y9
-	VPSHUFB      kq2Word<>+160(SB), Y5, Y7
-	VPMADDWD     Y7, Y9, Y9
-	VPADDD       Y9, Y8, Y8
-	VPMADDUBSW   224(R10), Y10, Y10
-	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
-	VPMADDWD     Y5, Y10, Y10
-	VPADDD       Y10, Y8, Y8
-	VPSLLD       $0x05, Y6, Y6
-	VPSUBD       Y6, Y8, Y8
-	VPBROADCASTW 208(R9), X5
-	VCVTPH2PS    X5, Y5
-	VBROADCASTSS X4, Y4
-	VMULPS       Y4, Y5, Y5
-	VCVTDQ2PS    Y8, Y8
-	VFMADD231PS  Y5, Y8, Y3
+	VMOVDQU      192(R9), X7
+	VPMOVSXBW    X7, Y8
+	VPMADDWD     256(R10), Y8, Y8
+	VPSHUFB      kq2Pairs<>+0(SB), X7, X7
+	VPMOVSXBW    X7, Y7
+	VMOVDQU      128(R9), Y9
+	VMOVDQU      (R9), Y10
+	VPSRLW       $0x04, Y10, Y11
+	VPAND        Y0, Y10, Y10
+	VPAND        Y0, Y11, Y11
+	VPSLLW       $0x04, Y9, Y12
+	VPAND        Y1, Y12, Y12
+	VPOR         Y12, Y10, Y10
+	VPAND        Y1, Y9, Y12
+	VPOR         Y12, Y11, Y11
+	VPMADDUBSW   (R10), Y10, Y10
+	VPSHUFB      kq2Word<>+0(SB), Y7, Y12
+	VPMADDWD     Y12, Y10, Y10
+	VPMADDUBSW   64(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+64(SB), Y7, Y12
+	VPMADDWD     Y12, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VMOVDQU      32(R9), Y11
+	VPSRLW       $0x04, Y11, Y12
+	VPAND        Y0, Y11, Y11
+	VPAND        Y0, Y12, Y12
+	VPSLLW       $0x02, Y9, Y13
+	VPAND        Y1, Y13, Y13
+	VPOR         Y13, Y11, Y11
+	VPSRLW       $0x02, Y9, Y9
+	VPAND        Y1, Y9, Y9
+	VPOR         Y9, Y12, Y12
+	VPMADDUBSW   32(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+32(SB), Y7, Y9
+	VPMADDWD     Y9, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPMADDUBSW   96(R10), Y12, Y12
+	VPSHUFB      kq2Word<>+96(SB), Y7, Y9
+	VPMADDWD     Y9, Y12, Y12
+	VPADDD       Y12, Y10, Y10
+	VMOVDQU      160(R9), Y9
+	VMOVDQU      64(R9), Y11
+	VPSRLW       $0x04, Y11, Y12
+	VPAND        Y0, Y11, Y11
+	VPAND        Y0, Y12, Y12
+	VPSLLW       $0x04, Y9, Y13
+	VPAND        Y1, Y13, Y13
+	VPOR         Y13, Y11, Y11
+	VPAND        Y1, Y9, Y13
+	VPOR         Y13, Y12, Y12
+	VPMADDUBSW   128(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+128(SB), Y7, Y13
+	VPMADDWD     Y13, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPMADDUBSW   192(R10), Y12, Y12
+	VPSHUFB      kq2Word<>+192(SB), Y7, Y11
+	VPMADDWD     Y11, Y12, Y12
+	VPADDD       Y12, Y10, Y10
+	VMOVDQU      96(R9), Y11
+	VPSRLW       $0x04, Y11, Y12
+	VPAND        Y0, Y11, Y11
+	VPAND        Y0, Y12, Y12
+	VPSLLW       $0x02, Y9, Y13
+	VPAND        Y1, Y13, Y13
+	VPOR         Y13, Y11, Y11
+	VPSRLW       $0x02, Y9, Y9
+	VPAND        Y1, Y9, Y9
+	VPOR         Y9, Y12, Y12
+	VPMADDUBSW   160(R10), Y11, Y11
+	VPSHUFB      kq2Word<>+160(SB), Y7, Y9
+	VPMADDWD     Y9, Y11, Y11
+	VPADDD       Y11, Y10, Y10
+	VPMADDUBSW   224(R10), Y12, Y12
+	VPSHUFB      kq2Word<>+224(SB), Y7, Y7
+	VPMADDWD     Y7, Y12, Y12
+	VPADDD       Y12, Y10, Y10
+	VPSLLD       $0x05, Y8, Y8
+	VPSUBD       Y8, Y10, Y10
+	VPBROADCASTW 208(R9), X7
+	VCVTPH2PS    X7, Y7
+	VBROADCASTSS X6, Y6
+	VMULPS       Y6, Y7, Y7
+	VCVTDQ2PS    Y10, Y10
+	VFMADD231PS  Y7, Y10, Y5
 	PREFETCHT0   2048(R9)
 	PREFETCHT0   2112(R9)
 	PREFETCHT0   2176(R9)
@@ -2667,21 +2687,21 @@ loop0:
 	ADDQ         $0x00000140, R10
 	DECQ         R11
 	JNZ          loop0
-	VSHUFPS      $0x88, Y1, Y0, Y4
-	VSHUFPS      $0xdd, Y1, Y0, Y0
-	VADDPS       Y0, Y4, Y4
-	VSHUFPS      $0x88, Y3, Y2, Y0
-	VSHUFPS      $0xdd, Y3, Y2, Y1
-	VADDPS       Y1, Y0, Y0
-	VSHUFPS      $0x88, Y0, Y4, Y1
-	VSHUFPS      $0xdd, Y0, Y4, Y0
-	VADDPS       Y0, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VADDPS       X0, X1, X0
-	VMOVSS       X0, (AX)
-	VEXTRACTPS   $0x01, X0, (AX)(SI*1)
-	VEXTRACTPS   $0x02, X0, (AX)(SI*2)
-	VEXTRACTPS   $0x03, X0, (AX)(BX*1)
+	VSHUFPS      $0x88, Y3, Y2, Y6
+	VSHUFPS      $0xdd, Y3, Y2, Y2
+	VADDPS       Y2, Y6, Y6
+	VSHUFPS      $0x88, Y5, Y4, Y2
+	VSHUFPS      $0xdd, Y5, Y4, Y3
+	VADDPS       Y3, Y2, Y2
+	VSHUFPS      $0x88, Y2, Y6, Y3
+	VSHUFPS      $0xdd, Y2, Y6, Y2
+	VADDPS       Y2, Y3, Y3
+	VEXTRACTF128 $0x01, Y3, X2
+	VADDPS       X2, X3, X2
+	VMOVSS       X2, (AX)
+	VEXTRACTPS   $0x01, X2, (AX)(SI*1)
+	VEXTRACTPS   $0x02, X2, (AX)(SI*2)
+	VEXTRACTPS   $0x03, X2, (AX)(BX*1)
 	ADDQ         $0x04, AX
 	DECQ         rows+32(FP)
 	JNZ          row
@@ -2691,124 +2711,126 @@ loop0:
 // func iq4xsAVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·iq4xsAVX2x1(SB), NOSPLIT, $0-48
-	MOVQ out+0(FP), AX
-	MOVQ w+8(FP), CX
-	MOVQ act+16(FP), DX
+	MOVQ    out+0(FP), AX
+	MOVQ    w+8(FP), CX
+	MOVQ    act+16(FP), DX
+	VMOVDQU kq2Nibble<>+0(SB), Y0
+	VMOVDQU kq2Nibbles<>+0(SB), Y1
+	VMOVDQU kq2Values<>+0(SB), Y2
 
 row:
-	VPXOR Y0, Y0, Y0
+	VPXOR Y3, Y3, Y3
 	MOVQ  DX, BX
 	MOVQ  blocks+24(FP), SI
 
 loop0:
-	VBROADCASTSS   304(BX), X1
-	VPBROADCASTD   4(CX), X2
-	VPMOVZXBW      X2, X2
-	VPSLLW         $0x04, X2, X3
-	VPOR           X3, X2, X2
-	VPAND          kq2Nibble<>+0(SB), X2, X2
-	VPMOVZXBW      X2, X2
-	VPBROADCASTW   2(CX), X3
-	VPMULLW        kq2Top2<>+0(SB), X3, X3
-	VPSRLW         $0x0a, X3, X3
-	VPAND          kq2Words<>+0(SB), X3, X3
-	VPOR           X3, X2, X2
-	VPSUBW         kq2Words<>+16(SB), X2, X2
-	VINSERTI128    $0x01, X2, Y2, Y3
-	VMOVDQU        kq2Values<>+0(SB), Y4
-	VBROADCASTI128 8(CX), Y5
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y5, Y5
-	VPAND          kq2Nibble<>+0(SB), Y5, Y5
-	VPSHUFB        Y5, Y4, Y5
-	VMOVDQU        (BX), Y6
-	VPSIGNB        Y5, Y6, Y6
-	VPABSB         Y5, Y5
-	VPMADDUBSW     Y6, Y5, Y5
-	VPSHUFB        kq2Word<>+0(SB), Y3, Y6
-	VPMADDWD       Y6, Y5, Y5
-	VBROADCASTI128 24(CX), Y6
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y6, Y6
-	VPAND          kq2Nibble<>+0(SB), Y6, Y6
-	VPSHUFB        Y6, Y4, Y6
-	VMOVDQU        32(BX), Y7
-	VPSIGNB        Y6, Y7, Y7
-	VPABSB         Y6, Y6
-	VPMADDUBSW     Y7, Y6, Y6
-	VPSHUFB        kq2Word<>+32(SB), Y3, Y7
-	VPMADDWD       Y7, Y6, Y6
-	VPADDD         Y6, Y5, Y5
-	VBROADCASTI128 40(CX), Y6
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y6, Y6
-	VPAND          kq2Nibble<>+0(SB), Y6, Y6
-	VPSHUFB        Y6, Y4, Y6
-	VMOVDQU        64(BX), Y7
-	VPSIGNB        Y6, Y7, Y7
-	VPABSB         Y6, Y6
-	VPMADDUBSW     Y7, Y6, Y6
-	VPSHUFB        kq2Word<>+64(SB), Y3, Y7
-	VPMADDWD       Y7, Y6, Y6
-	VPADDD         Y6, Y5, Y5
-	VBROADCASTI128 56(CX), Y6
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y6, Y6
-	VPAND          kq2Nibble<>+0(SB), Y6, Y6
-	VPSHUFB        Y6, Y4, Y6
-	VMOVDQU        96(BX), Y7
-	VPSIGNB        Y6, Y7, Y7
-	VPABSB         Y6, Y6
-	VPMADDUBSW     Y7, Y6, Y6
-	VPSHUFB        kq2Word<>+96(SB), Y3, Y7
-	VPMADDWD       Y7, Y6, Y6
-	VPADDD         Y6, Y5, Y5
-	VBROADCASTI128 72(CX), Y6
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y6, Y6
-	VPAND          kq2Nibble<>+0(SB), Y6, Y6
-	VPSHUFB        Y6, Y4, Y6
-	VMOVDQU        128(BX), Y7
-	VPSIGNB        Y6, Y7, Y7
-	VPABSB         Y6, Y6
-	VPMADDUBSW     Y7, Y6, Y6
-	VPSHUFB        kq2Word<>+128(SB), Y3, Y7
-	VPMADDWD       Y7, Y6, Y6
-	VPADDD         Y6, Y5, Y5
-	VBROADCASTI128 88(CX), Y6
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y6, Y6
-	VPAND          kq2Nibble<>+0(SB), Y6, Y6
-	VPSHUFB        Y6, Y4, Y6
-	VMOVDQU        160(BX), Y7
-	VPSIGNB        Y6, Y7, Y7
-	VPABSB         Y6, Y6
-	VPMADDUBSW     Y7, Y6, Y6
-	VPSHUFB        kq2Word<>+160(SB), Y3, Y7
-	VPMADDWD       Y7, Y6, Y6
-	VPADDD         Y6, Y5, Y5
-	VBROADCASTI128 104(CX), Y6
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y6, Y6
-	VPAND          kq2Nibble<>+0(SB), Y6, Y6
-	VPSHUFB        Y6, Y4, Y6
-	VMOVDQU        192(BX), Y7
-	VPSIGNB        Y6, Y7, Y7
-	VPABSB         Y6, Y6
-	VPMADDUBSW     Y7, Y6, Y6
-	VPSHUFB        kq2Word<>+192(SB), Y3, Y7
-	VPMADDWD       Y7, Y6, Y6
-	VPADDD         Y6, Y5, Y5
-	VBROADCASTI128 120(CX), Y6
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y6, Y6
-	VPAND          kq2Nibble<>+0(SB), Y6, Y6
-	VPSHUFB        Y6, Y4, Y6
-	VMOVDQU        224(BX), Y4
-	VPSIGNB        Y6, Y4, Y4
-	VPABSB         Y6, Y6
-	VPMADDUBSW     Y4, Y6, Y6
-	VPSHUFB        kq2Word<>+224(SB), Y3, Y3
-	VPMADDWD       Y3, Y6, Y6
-	VPADDD         Y6, Y5, Y5
-	VPBROADCASTW   (CX), X3
-	VCVTPH2PS      X3, Y3
-	VBROADCASTSS   X1, Y1
-	VMULPS         Y1, Y3, Y3
-	VCVTDQ2PS      Y5, Y5
-	VFMADD231PS    Y3, Y5, Y0
+	VBROADCASTSS   304(BX), X4
+	VPBROADCASTD   4(CX), X5
+	VPMOVZXBW      X5, X5
+	VPSLLW         $0x04, X5, X6
+	VPOR           X6, X5, X5
+	VPAND          X0, X5, X5
+	VPMOVZXBW      X5, X5
+	VPBROADCASTW   2(CX), X6
+	VPMULLW        kq2Top2<>+0(SB), X6, X6
+	VPSRLW         $0x0a, X6, X6
+	VPAND          kq2Words<>+0(SB), X6, X6
+	VPOR           X6, X5, X5
+	VPSUBW         kq2Words<>+16(SB), X5, X5
+	VINSERTI128    $0x01, X5, Y5, Y6
+	VBROADCASTI128 8(CX), Y7
+	VPSRLVQ        Y1, Y7, Y7
+	VPAND          Y0, Y7, Y7
+	VPSHUFB        Y7, Y2, Y7
+	VMOVDQU        (BX), Y8
+	VPSIGNB        Y7, Y8, Y8
+	VPABSB         Y7, Y7
+	VPMADDUBSW     Y8, Y7, Y7
+	VPSHUFB        kq2Word<>+0(SB), Y6, Y8
+	VPMADDWD       Y8, Y7, Y7
+	VBROADCASTI128 24(CX), Y8
+	VPSRLVQ        Y1, Y8, Y8
+	VPAND          Y0, Y8, Y8
+	VPSHUFB        Y8, Y2, Y8
+	VMOVDQU        32(BX), Y9
+	VPSIGNB        Y8, Y9, Y9
+	VPABSB         Y8, Y8
+	VPMADDUBSW     Y9, Y8, Y8
+	VPSHUFB        kq2Word<>+32(SB), Y6, Y9
+	VPMADDWD       Y9, Y8, Y8
+	VPADDD         Y8, Y7, Y7
+	VBROADCASTI128 40(CX), Y8
+	VPSRLVQ        Y1, Y8, Y8
+	VPAND          Y0, Y8, Y8
+	VPSHUFB        Y8, Y2, Y8
+	VMOVDQU        64(BX), Y9
+	VPSIGNB        Y8, Y9, Y9
+	VPABSB         Y8, Y8
+	VPMADDUBSW     Y9, Y8, Y8
+	VPSHUFB        kq2Word<>+64(SB), Y6, Y9
+	VPMADDWD       Y9, Y8, Y8
+	VPADDD         Y8, Y7, Y7
+	VBROADCASTI128 56(CX), Y8
+	VPSRLVQ        Y1, Y8, Y8
+	VPAND          Y0, Y8, Y8
+	VPSHUFB        Y8, Y2, Y8
+	VMOVDQU        96(BX), Y9
+	VPSIGNB        Y8, Y9, Y9
+	VPABSB         Y8, Y8
+	VPMADDUBSW     Y9, Y8, Y8
+	VPSHUFB        kq2Word<>+96(SB), Y6, Y9
+	VPMADDWD       Y9, Y8, Y8
+	VPADDD         Y8, Y7, Y7
+	VBROADCASTI128 72(CX), Y8
+	VPSRLVQ        Y1, Y8, Y8
+	VPAND          Y0, Y8, Y8
+	VPSHUFB        Y8, Y2, Y8
+	VMOVDQU        128(BX), Y9
+	VPSIGNB        Y8, Y9, Y9
+	VPABSB         Y8, Y8
+	VPMADDUBSW     Y9, Y8, Y8
+	VPSHUFB        kq2Word<>+128(SB), Y6, Y9
+	VPMADDWD       Y9, Y8, Y8
+	VPADDD         Y8, Y7, Y7
+	VBROADCASTI128 88(CX), Y8
+	VPSRLVQ        Y1, Y8, Y8
+	VPAND          Y0, Y8, Y8
+	VPSHUFB        Y8, Y2, Y8
+	VMOVDQU        160(BX), Y9
+	VPSIGNB        Y8, Y9, Y9
+	VPABSB         Y8, Y8
+	VPMADDUBSW     Y9, Y8, Y8
+	VPSHUFB        kq2Word<>+160(SB), Y6, Y9
+	VPMADDWD       Y9, Y8, Y8
+	VPADDD         Y8, Y7, Y7
+	VBROADCASTI128 104(CX), Y8
+	VPSRLVQ        Y1, Y8, Y8
+	VPAND          Y0, Y8, Y8
+	VPSHUFB        Y8, Y2, Y8
+	VMOVDQU        192(BX), Y9
+	VPSIGNB        Y8, Y9, Y9
+	VPABSB         Y8, Y8
+	VPMADDUBSW     Y9, Y8, Y8
+	VPSHUFB        kq2Word<>+192(SB), Y6, Y9
+	VPMADDWD       Y9, Y8, Y8
+	VPADDD         Y8, Y7, Y7
+	VBROADCASTI128 120(CX), Y8
+	VPSRLVQ        Y1, Y8, Y8
+	VPAND          Y0, Y8, Y8
+	VPSHUFB        Y8, Y2, Y8
+	VMOVDQU        224(BX), Y9
+	VPSIGNB        Y8, Y9, Y9
+	VPABSB         Y8, Y8
+	VPMADDUBSW     Y9, Y8, Y8
+	VPSHUFB        kq2Word<>+224(SB), Y6, Y6
+	VPMADDWD       Y6, Y8, Y8
+	VPADDD         Y8, Y7, Y7
+	VPBROADCASTW   (CX), X6
+	VCVTPH2PS      X6, Y6
+	VBROADCASTSS   X4, Y4
+	VMULPS         Y4, Y6, Y6
+	VCVTDQ2PS      Y7, Y7
+	VFMADD231PS    Y6, Y7, Y3
 	PREFETCHT0     2048(CX)
 	PREFETCHT0     2112(CX)
 	PREFETCHT0     2176(CX)
@@ -2816,15 +2838,15 @@ loop0:
 	ADDQ           $0x00000140, BX
 	DECQ           SI
 	JNZ            loop0
-	VSHUFPS        $0x88, Y0, Y0, Y1
-	VSHUFPS        $0xdd, Y0, Y0, Y0
-	VADDPS         Y0, Y1, Y1
-	VSHUFPS        $0x88, Y1, Y1, Y0
-	VSHUFPS        $0xdd, Y1, Y1, Y1
-	VADDPS         Y1, Y0, Y0
-	VEXTRACTF128   $0x01, Y0, X1
-	VADDPS         X1, X0, X1
-	VMOVSS         X1, (AX)
+	VSHUFPS        $0x88, Y3, Y3, Y4
+	VSHUFPS        $0xdd, Y3, Y3, Y3
+	VADDPS         Y3, Y4, Y4
+	VSHUFPS        $0x88, Y4, Y4, Y3
+	VSHUFPS        $0xdd, Y4, Y4, Y4
+	VADDPS         Y4, Y3, Y3
+	VEXTRACTF128   $0x01, Y3, X4
+	VADDPS         X4, X3, X4
+	VMOVSS         X4, (AX)
 	ADDQ           $0x04, AX
 	DECQ           rows+32(FP)
 	JNZ            row
@@ -2834,469 +2856,468 @@ loop0:
 // func iq4xsAVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·iq4xsAVX2x4(SB), NOSPLIT, $0-48
-	MOVQ   out+0(FP), AX
-	MOVQ   w+8(FP), CX
-	MOVQ   act+16(FP), DX
-	MOVQ   blocks+24(FP), BX
-	IMUL3Q $0x00000088, BX, BX
-	MOVQ   step+40(FP), SI
-	IMULQ  SI, BX
-	LEAQ   (CX)(BX*1), DI
-	LEAQ   (DI)(BX*1), R8
-	LEAQ   (R8)(BX*1), R9
-	SHLQ   $0x02, SI
-	LEAQ   (SI)(SI*2), BX
+	MOVQ    out+0(FP), AX
+	MOVQ    w+8(FP), CX
+	MOVQ    act+16(FP), DX
+	MOVQ    blocks+24(FP), BX
+	IMUL3Q  $0x00000088, BX, BX
+	MOVQ    step+40(FP), SI
+	IMULQ   SI, BX
+	LEAQ    (CX)(BX*1), DI
+	LEAQ    (DI)(BX*1), R8
+	LEAQ    (R8)(BX*1), R9
+	SHLQ    $0x02, SI
+	LEAQ    (SI)(SI*2), BX
+	VMOVDQU kq2Nibble<>+0(SB), Y0
+	VMOVDQU kq2Nibbles<>+0(SB), Y1
+	VMOVDQU kq2Values<>+0(SB), Y2
 
 row:
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
 	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
 	MOVQ  DX, R10
 	MOVQ  blocks+24(FP), R11
 
 loop0:
-	VBROADCASTSS   304(R10), X4
-	VPBROADCASTD   4(CX), X5
-	VPMOVZXBW      X5, X5
-	VPSLLW         $0x04, X5, X6
-	VPOR           X6, X5, X5
-	VPAND          kq2Nibble<>+0(SB), X5, X5
-	VPMOVZXBW      X5, X5
-	VPBROADCASTW   2(CX), X6
-	VPMULLW        kq2Top2<>+0(SB), X6, X6
-	VPSRLW         $0x0a, X6, X6
-	VPAND          kq2Words<>+0(SB), X6, X6
-	VPOR           X6, X5, X5
-	VPSUBW         kq2Words<>+16(SB), X5, X5
-	VINSERTI128    $0x01, X5, Y5, Y6
-	VMOVDQU        kq2Values<>+0(SB), Y7
-	VBROADCASTI128 8(CX), Y8
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y8, Y8
-	VPAND          kq2Nibble<>+0(SB), Y8, Y8
-	VPSHUFB        Y8, Y7, Y8
-	VMOVDQU        (R10), Y9
-	VPSIGNB        Y8, Y9, Y9
-	VPABSB         Y8, Y8
-	VPMADDUBSW     Y9, Y8, Y8
-	VPSHUFB        kq2Word<>+0(SB), Y6, Y9
-	VPMADDWD       Y9, Y8, Y8
-	VBROADCASTI128 24(CX), Y9
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
-	VPAND          kq2Nibble<>+0(SB), Y9, Y9
-	VPSHUFB        Y9, Y7, Y9
-	VMOVDQU        32(R10), Y10
-	VPSIGNB        Y9, Y10, Y10
-	VPABSB         Y9, Y9
-	VPMADDUBSW     Y10, Y9, Y9
-	VPSHUFB        kq2Word<>+32(SB), Y6, Y10
-	VPMADDWD       Y10, Y9, Y9
-	VPADDD         Y9, Y8, Y8
-	VBROADCASTI128 40(CX), Y9
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
-	VPAND          kq2Nibble<>+0(SB), Y9, Y9
-	VPSHUFB        Y9, Y7, Y9
-	VMOVDQU        64(R10), Y10
-	VPSIGNB        Y9, Y10, Y10
-	VPABSB         Y9, Y9
-	VPMADDUBSW     Y10, Y9, Y9
-	VPSHUFB        kq2Word<>+64(SB), Y6, Y10
-	VPMADDWD       Y10, Y9, Y9
-	VPADDD         Y9, Y8, Y8
-	VBROADCASTI128 56(CX), Y9
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
-	VPAND          kq2Nibble<>+0(SB), Y9, Y9
-	VPSHUFB        Y9, Y7, Y9
-	VMOVDQU        96(R10), Y10
-	VPSIGNB        Y9, Y10, Y10
-	VPABSB         Y9, Y9
-	VPMADDUBSW     Y10, Y9, Y9
-	VPSHUFB        kq2Word<>+96(SB), Y6, Y10
-	VPMADDWD       Y10, Y9, Y9
-	VPADDD         Y9, Y8, Y8
-	VBROADCASTI128 72(CX), Y9
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
-	VPAND          kq2Nibble<>+0(SB), Y9, Y9
-	VPSHUFB        Y9, Y7, Y9
-	VMOVDQU        128(R10), Y10
-	VPSIGNB        Y9, Y10, Y10
-	VPABSB         Y9, Y9
-	VPMADDUBSW     Y10, Y9, Y9
-	VPSHUFB        kq2Word<>+128(SB), Y6, Y10
-	VPMADDWD       Y10, Y9, Y9
-	VPADDD         Y9, Y8, Y8
-	VBROADCASTI128 88(CX), Y9
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
-	VPAND          kq2Nibble<>+0(SB), Y9, Y9
-	VPSHUFB        Y9, Y7, Y9
-	VMOVDQU        160(R10), Y10
-	VPSIGNB        Y9, Y10, Y10
-	VPABSB         Y9, Y9
-	VPMADDUBSW     Y10, Y9, Y9
-	VPSHUFB        kq2Word<>+160(SB), Y6, Y10
-	VPMADDWD       Y10, Y9, Y9
-	VPADDD         Y9, Y8, Y8
-	VBROADCASTI128 104(CX), Y9
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
-	VPAND          kq2Nibble<>+0(SB), Y9, Y9
-	VPSHUFB        Y9, Y7, Y9
-	VMOVDQU        192(R10), Y10
-	VPSIGNB        Y9, Y10, Y10
-	VPABSB         Y9, Y9
-	VPMADDUBSW     Y10, Y9, Y9
-	VPSHUFB        kq2Word<>+192(SB), Y6, Y10
-	VPMADDWD       Y10, Y9, Y9
-	VPADDD         Y9, Y8, Y8
-	VBROADCASTI128 120(CX), Y9
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
-	VPAND          kq2Nibble<>+0(SB), Y9, Y9
-	VPSHUFB        Y9, Y7, Y9
-	VMOVDQU        224(R10), Y7
-	VPSIGNB        Y9, Y7, Y7
-	VPABSB         Y9, Y9
-	VPMADDUBSW     Y7, Y9, Y9
-	VPSHUFB        kq2Word<>+224(SB), Y6, Y6
-	VPMADDWD       Y6, Y9, Y9
-	VPADDD         Y9, Y8, Y8
-	VPBROADCASTW   (CX), X6
-	VCVTPH2PS      X6, Y6
-	VBROADCASTSS   X4, Y7
-	VMULPS         Y7, Y6, Y6
-	VCVTDQ2PS      Y8, Y8
-	VFMADD231PS    Y6, Y8, Y0
+	VBROADCASTSS   304(R10), X7
+	VPBROADCASTD   4(CX), X8
+	VPMOVZXBW      X8, X8
+	VPSLLW         $0x04, X8, X9
+	VPOR           X9, X8, X8
+	VPAND          X0, X8, X8
+	VPMOVZXBW      X8, X8
+	VPBROADCASTW   2(CX), X9
+	VPMULLW        kq2Top2<>+0(SB), X9, X9
+	VPSRLW         $0x0a, X9, X9
+	VPAND          kq2Words<>+0(SB), X9, X9
+	VPOR           X9, X8, X8
+	VPSUBW         kq2Words<>+16(SB), X8, X8
+	VINSERTI128    $0x01, X8, Y8, Y9
+	VBROADCASTI128 8(CX), Y10
+	VPSRLVQ        Y1, Y10, Y10
+	VPAND          Y0, Y10, Y10
+	VPSHUFB        Y10, Y2, Y10
+	VMOVDQU        (R10), Y11
+	VPSIGNB        Y10, Y11, Y11
+	VPABSB         Y10, Y10
+	VPMADDUBSW     Y11, Y10, Y10
+	VPSHUFB        kq2Word<>+0(SB), Y9, Y11
+	VPMADDWD       Y11, Y10, Y10
+	VBROADCASTI128 24(CX), Y11
+	VPSRLVQ        Y1, Y11, Y11
+	VPAND          Y0, Y11, Y11
+	VPSHUFB        Y11, Y2, Y11
+	VMOVDQU        32(R10), Y12
+	VPSIGNB        Y11, Y12, Y12
+	VPABSB         Y11, Y11
+	VPMADDUBSW     Y12, Y11, Y11
+	VPSHUFB        kq2Word<>+32(SB), Y9, Y12
+	VPMADDWD       Y12, Y11, Y11
+	VPADDD         Y11, Y10, Y10
+	VBROADCASTI128 40(CX), Y11
+	VPSRLVQ        Y1, Y11, Y11
+	VPAND          Y0, Y11, Y11
+	VPSHUFB        Y11, Y2, Y11
+	VMOVDQU        64(R10), Y12
+	VPSIGNB        Y11, Y12, Y12
+	VPABSB         Y11, Y11
+	VPMADDUBSW     Y12, Y11, Y11
+	VPSHUFB        kq2Word<>+64(SB), Y9, Y12
+	VPMADDWD       Y12, Y11, Y11
+	VPADDD         Y11, Y10, Y10
+	VBROADCASTI128 56(CX), Y11
+	VPSRLVQ        Y1, Y11, Y11
+	VPAND          Y0, Y11, Y11
+	VPSHUFB        Y11, Y2, Y11
+	VMOVDQU        96(R10), Y12
+	VPSIGNB        Y11, Y12, Y12
+	VPABSB         Y11, Y11
+	VPMADDUBSW     Y12, Y11, Y11
+	VPSHUFB        kq2Word<>+96(SB), Y9, Y12
+	VPMADDWD       Y12, Y11, Y11
+	VPADDD         Y11, Y10, Y10
+	VBROADCASTI128 72(CX), Y11
+	VPSRLVQ        Y1, Y11, Y11
+	VPAND          Y0, Y11, Y11
+	VPSHUFB        Y11, Y2, Y11
+	VMOVDQU        128(R10), Y12
+	VPSIGNB        Y11, Y12, Y12
+	VPABSB         Y11, Y11
+	VPMADDUBSW     Y12, Y11, Y11
+	VPSHUFB        kq2Word<>+128(SB), Y9, Y12
+	VPMADDWD       Y12, Y11, Y11
+	VPADDD         Y11, Y10, Y10
+	VBROADCASTI128 88(CX), Y11
+	VPSRLVQ        Y1, Y11, Y11
+	VPAND          Y0, Y11, Y11
+	VPSHUFB        Y11, Y2, Y11
+	VMOVDQU        160(R10), Y12
+	VPSIGNB        Y11, Y12, Y12
+	VPABSB         Y11, Y11
+	VPMADDUBSW     Y12, Y11, Y11
+	VPSHUFB        kq2Word<>+160(SB), Y9, Y12
+	VPMADDWD       Y12, Y11, Y11
+	VPADDD         Y11, Y10, Y10
+	VBROADCASTI128 104(CX), Y11
+	VPSRLVQ        Y1, Y11, Y11
+	VPAND          Y0, Y11, Y11
+	VPSHUFB        Y11, Y2, Y11
+	VMOVDQU        192(R10), Y12
+	VPSIGNB        Y11, Y12, Y12
+	VPABSB         Y11, Y11
+	VPMADDUBSW     Y12, Y11, Y11
+	VPSHUFB        kq2Word<>+192(SB), Y9, Y12
+	VPMADDWD       Y12, Y11, Y11
+	VPADDD         Y11, Y10, Y10
+	VBROADCASTI128 120(CX), Y11
+	VPSRLVQ        Y1, Y11, Y11
+	VPAND          Y0, Y11, Y11
+	VPSHUFB        Y11, Y2, Y11
+	VMOVDQU        224(R10), Y12
+	VPSIGNB        Y11, Y12, Y12
+	VPABSB         Y11, Y11
+	VPMADDUBSW     Y12, Y11, Y11
+	VPSHUFB        kq2Word<>+224(SB), Y9, Y9
+	VPMADDWD       Y9, Y11, Y11
+	VPADDD         Y11, Y10, Y10
+	VPBROADCASTW   (CX), X9
+	VCVTPH2PS      X9, Y9
+	VBROADCASTSS   X7, Y11
+	VMULPS         Y11, Y9, Y9
+	VCVTDQ2PS      Y10, Y10
+	VFMADD231PS    Y9, Y10, Y3
 	PREFETCHT0     2048(CX)
 	PREFETCHT0     2112(CX)
 	PREFETCHT0     2176(CX)
 	ADDQ           $0x00000088, CX
-	VPBROADCASTD   4(DI), X5
-	VPMOVZXBW      X5, X5
-	VPSLLW         $0x04, X5, X6
-	VPOR           X6, X5, X5
-	VPAND          kq2Nibble<>+0(SB), X5, X5
-	VPMOVZXBW      X5, X5
-	VPBROADCASTW   2(DI), X6
-	VPMULLW        kq2Top2<>+0(SB), X6, X6
-	VPSRLW         $0x0a, X6, X6
-	VPAND          kq2Words<>+0(SB), X6, X6
-	VPOR           X6, X5, X5
-	VPSUBW         kq2Words<>+16(SB), X5, X5
-	VINSERTI128    $0x01, X5, Y5, Y6
-	VMOVDQU        kq2Values<>+0(SB), Y7
-	VBROADCASTI128 8(DI), Y8
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y8, Y8
-	VPAND          kq2Nibble<>+0(SB), Y8, Y8
-	VPSHUFB        Y8, Y7, Y8
-	VMOVDQU        (R10), Y9
-	VPSIGNB        Y8, Y9, Y9
-	VPABSB         Y8, Y8
-	VPMADDUBSW     Y9, Y8, Y8
-	VPSHUFB        kq2Word<>+0(SB), Y6, Y9
-	VPMADDWD       Y9, Y8, Y8
-	VBROADCASTI128 24(DI), Y9
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
-	VPAND          kq2Nibble<>+0(SB), Y9, Y9
-	VPSHUFB        Y9, Y7, Y9
-	VMOVDQU        32(R10), Y10
-	VPSIGNB        Y9, Y10, Y10
-	VPABSB         Y9, Y9
-	VPMADDUBSW     Y10, Y9, Y9
-	VPSHUFB        kq2Word<>+32(SB), Y6, Y10
-	VPMADDWD       Y10, Y9, Y9
-	VPADDD         Y9, Y8, Y8
-	VBROADCASTI128 40(DI), Y9
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
-	VPAND          kq2Nibble<>+0(SB), Y9, Y9
-	VPSHUFB        Y9, Y7, Y9
-	VMOVDQU        64(R10), Y10
-	VPSIGNB        Y9, Y10, Y10
-	VPABSB         Y9, Y9
-	VPMADDUBSW     Y10, Y9, Y9
-	VPSHUFB        kq2Word<>+64(SB), Y6, Y10
-	VPMADDWD       Y10, Y9, Y9
-	VPADDD         Y9, Y8, Y8
-	VBROADCASTI128 56(DI), Y9
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
-	VPAND          kq2Nibble<>+0(SB), Y9, Y9
-	VPSHUFB        Y9, Y7, Y9
-	VMOVDQU        96(R10), Y10
-	VPSIGNB        Y9, Y10, Y10
-	VPABSB         Y9, Y9
-	VPMADDUBSW     Y10, Y9, Y9
-	VPSHUFB        kq2Word<>+96(SB), Y6, Y10
-	VPMADDWD       Y10, Y9, Y9
-	VPADDD         Y9, Y8, Y8
-	VBROADCASTI128 72(DI), Y9
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
-	VPAND          kq2Nibble<>+0(SB), Y9, Y9
-	VPSHUFB        Y9, Y7, Y9
-	VMOVDQU        128(R10), Y10
-	VPSIGNB        Y9, Y10, Y10
-	VPABSB         Y9, Y9
-	VPMADDUBSW     Y10, Y9, Y9
-	VPSHUFB        kq2Word<>+128(SB), Y6, Y10
-	VPMADDWD       Y10, Y9, Y9
-	VPADDD         Y9, Y8, Y8
-	VBROADCASTI128 88(DI), Y9
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
-	VPAND          kq2Nibble<>+0(SB), Y9, Y9
-	VPSHUFB        Y9, Y7, Y9
-	VMOVDQU        160(R10), Y10
-	VPSIGNB        Y9, Y10, Y10
-	VPABSB         Y9, Y9
-	VPMADDUBSW     Y10, Y9, Y9
-	VPSHUFB        kq2Word<>+160(SB), Y6, Y10
-	VPMADDWD       Y10, Y9, Y9
-	VPADDD         Y9, Y8, Y8
-	VBROADCASTI128 104(DI), Y9
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
-	VPAND          kq2Nibble<>+0(SB), Y9, Y9
-	VPSHUFB        Y9, Y7, Y9
-	VMOVDQU        192(R10), Y10
-	VPSIGNB        Y9, Y10, Y10
-	VPABSB         Y9, Y9
-	VPMADDUBSW     Y10, Y9, Y9
-	VPSHUFB        kq2Word<>+192(SB), Y6, Y10
-	VPMADDWD       Y10, Y9, Y9
-	VPADDD         Y9, Y8, Y8
-	VBROADCASTI128 120(DI), Y9
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
-	VPAND          kq2Nibble<>+0(SB), Y9, Y9
-	VPSHUFB        Y9, Y7, Y9
-	VMOVDQU        224(R10), Y7
-	VPSIGNB        Y9, Y7, Y7
-	VPABSB         Y9, Y9
-	VPMADDUBSW     Y7, Y9, Y9
-	VPSHUFB        kq2Word<>+224(SB), Y6, Y6
-	VPMADDWD       Y6, Y9, Y9
-	VPADDD         Y9, Y8, Y8
-	VPBROADCASTW   (DI), X6
-	VCVTPH2PS      X6, Y6
-	VBROADCASTSS   X4, Y7
-	VMULPS         Y7, Y6, Y6
-	VCVTDQ2PS      Y8, Y8
-	VFMADD231PS    Y6, Y8, Y1
+	VPBROADCASTD   4(DI), X8
+	VPMOVZXBW      X8, X8
+	VPSLLW         $0x04, X8, X9
+	VPOR           X9, X8, X8
+	VPAND          X0, X8, X8
+	VPMOVZXBW      X8, X8
+	VPBROADCASTW   2(DI), X9
+	VPMULLW        kq2Top2<>+0(SB), X9, X9
+	VPSRLW         $0x0a, X9, X9
+	VPAND          kq2Words<>+0(SB), X9, X9
+	VPOR           X9, X8, X8
+	VPSUBW         kq2Words<>+16(SB), X8, X8
+	VINSERTI128    $0x01, X8, Y8, Y9
+	VBROADCASTI128 8(DI), Y10
+	VPSRLVQ        Y1, Y10, Y10
+	VPAND          Y0, Y10, Y10
+	VPSHUFB        Y10, Y2, Y10
+	VMOVDQU        (R10), Y11
+	VPSIGNB        Y10, Y11, Y11
+	VPABSB         Y10, Y10
+	VPMADDUBSW     Y11, Y10, Y10
+	VPSHUFB        kq2Word<>+0(SB), Y9, Y11
+	VPMADDWD       Y11, Y10, Y10
+	VBROADCASTI128 24(DI), Y11
+	VPSRLVQ        Y1, Y11, Y11
+	VPAND          Y0, Y11, Y11
+	VPSHUFB        Y11, Y2, Y11
+	VMOVDQU        32(R10), Y12
+	VPSIGNB        Y11, Y12, Y12
+	VPABSB         Y11, Y11
+	VPMADDUBSW     Y12, Y11, Y11
+	VPSHUFB        kq2Word<>+32(SB), Y9, Y12
+	VPMADDWD       Y12, Y11, Y11
+	VPADDD         Y11, Y10, Y10
+	VBROADCASTI128 40(DI), Y11
+	VPSRLVQ        Y1, Y11, Y11
+	VPAND          Y0, Y11, Y11
+	VPSHUFB        Y11, Y2, Y11
+	VMOVDQU        64(R10), Y12
+	VPSIGNB        Y11, Y12, Y12
+	VPABSB         Y11, Y11
+	VPMADDUBSW     Y12, Y11, Y11
+	VPSHUFB        kq2Word<>+64(SB), Y9, Y12
+	VPMADDWD       Y12, Y11, Y11
+	VPADDD         Y11, Y10, Y10
+	VBROADCASTI128 56(DI), Y11
+	VPSRLVQ        Y1, Y11, Y11
+	VPAND          Y0, Y11, Y11
+	VPSHUFB        Y11, Y2, Y11
+	VMOVDQU        96(R10), Y12
+	VPSIGNB        Y11, Y12, Y12
+	VPABSB         Y11, Y11
+	VPMADDUBSW     Y12, Y11, Y11
+	VPSHUFB        kq2Word<>+96(SB), Y9, Y12
+	VPMADDWD       Y12, Y11, Y11
+	VPADDD         Y11, Y10, Y10
+	VBROADCASTI128 72(DI), Y11
+	VPSRLVQ        Y1, Y11, Y11
+	VPAND          Y0, Y11, Y11
+	VPSHUFB        Y11, Y2, Y11
+	VMOVDQU        128(R10), Y12
+	VPSIGNB        Y11, Y12, Y12
+	VPABSB         Y11, Y11
+	VPMADDUBSW     Y12, Y11, Y11
+	VPSHUFB        kq2Word<>+128(SB), Y9, Y12
+	VPMADDWD       Y12, Y11, Y11
+	VPADDD         Y11, Y10, Y10
+	VBROADCASTI128 88(DI), Y11
+	VPSRLVQ        Y1, Y11, Y11
+	VPAND          Y0, Y11, Y11
+	VPSHUFB        Y11, Y2, Y11
+	VMOVDQU        160(R10), Y12
+	VPSIGNB        Y11, Y12, Y12
+	VPABSB         Y11, Y11
+	VPMADDUBSW     Y12, Y11, Y11
+	VPSHUFB        kq2Word<>+160(SB), Y9, Y12
+	VPMADDWD       Y12, Y11, Y11
+	VPADDD         Y11, Y10, Y10
+	VBROADCASTI128 104(DI), Y11
+	VPSRLVQ        Y1, Y11, Y11
+	VPAND          Y0, Y11, Y11
+	VPSHUFB        Y11, Y2, Y11
+	VMOVDQU        192(R10), Y12
+	VPSIGNB        Y11, Y12, Y12
+	VPABSB         Y11, Y11
+	VPMADDUBSW     Y12, Y11, Y11
+	VPSHUFB        kq2Word<>+192(SB), Y9, Y12
+	VPMADDWD       Y12, Y11, Y11
+	VPADDD         Y11, Y10, Y10
+	VBROADCASTI128 120(DI), Y11
+	VPSRLVQ        Y1, Y11, Y11
+	VPAND          Y0, Y11, Y11
+	VPSHUFB        Y11, Y2, Y11
+	VMOVDQU        224(R10), Y12
+	VPSIGNB        Y11, Y12, Y12
+	VPABSB         Y11, Y11
+	VPMADDUBSW     Y12, Y11, Y11
+	VPSHUFB        kq2Word<>+224(SB), Y9, Y9
+	VPMADDWD       Y9, Y11, Y11
+	VPADDD         Y11, Y10, Y10
+	VPBROADCASTW   (DI), X9
+	VCVTPH2PS      X9, Y9
+	VBROADCASTSS   X7, Y11
+	VMULPS         Y11, Y9, Y9
+	VCVTDQ2PS      Y10, Y10
+	VFMADD231PS    Y9, Y10, Y4
 	PREFETCHT0     2048(DI)
 	PREFETCHT0     2112(DI)
 	PREFETCHT0     2176(DI)
 	ADDQ           $0x00000088, DI
-	VPBROADCASTD   4(R8), X5
-	VPMOVZXBW      X5, X5
-	VPSLLW         $0x04, X5, X6
-	VPOR           X6, X5, X5
-	VPAND          kq2Nibble<>+0(SB), X5, X5
-	VPMOVZXBW      X5, X5
-	VPBROADCASTW   2(R8), X6
-	VPMULLW        kq2Top2<>+0(SB), X6, X6
-	VPSRLW         $0x0a, X6, X6
-	VPAND          kq2Words<>+0(SB), X6, X6
-	VPOR           X6, X5, X5
-	VPSUBW         kq2Words<>+16(SB), X5, X5
-	VINSERTI128    $0x01, X5, Y5, Y6
-	VMOVDQU        kq2Values<>+0(SB), Y7
-	VBROADCASTI128 8(R8), Y8
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y8, Y8
-	VPAND          kq2Nibble<>+0(SB), Y8, Y8
-	VPSHUFB        Y8, Y7, Y8
-	VMOVDQU        (R10), Y9
-	VPSIGNB        Y8, Y9, Y9
-	VPABSB         Y8, Y8
-	VPMADDUBSW     Y9, Y8, Y8
-	VPSHUFB        kq2Word<>+0(SB), Y6, Y9
-	VPMADDWD       Y9, Y8, Y8
-	VBROADCASTI128 24(R8), Y9
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
-	VPAND          kq2Nibble<>+0(SB), Y9, Y9
-	VPSHUFB        Y9, Y7, Y9
-	VMOVDQU        32(R10), Y10
-	VPSIGNB        Y9, Y10, Y10
-	VPABSB         Y9, Y9
-	VPMADDUBSW     Y10, Y9, Y9
-	VPSHUFB        kq2Word<>+32(SB), Y6, Y10
-	VPMADDWD       Y10, Y9, Y9
-	VPADDD         Y9, Y8, Y8
-	VBROADCASTI128 40(R8), Y9
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
-	VPAND          kq2Nibble<>+0(SB), Y9, Y9
-	VPSHUFB        Y9, Y7, Y9
-	VMOVDQU        64(R10), Y10
-	VPSIGNB        Y9, Y10, Y10
-	VPABSB         Y9, Y9
-	VPMADDUBSW     Y10, Y9, Y9
-	VPSHUFB        kq2Word<>+64(SB), Y6, Y10
-	VPMADDWD       Y10, Y9, Y9
-	VPADDD         Y9, Y8, Y8
-	VBROADCASTI128 56(R8), Y9
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
-	VPAND          kq2Nibble<>+0(SB), Y9, Y9
-	VPSHUFB        Y9, Y7, Y9
-	VMOVDQU        96(R10), Y10
-	VPSIGNB        Y9, Y10, Y10
-	VPABSB         Y9, Y9
-	VPMADDUBSW     Y10, Y9, Y9
-	VPSHUFB        kq2Word<>+96(SB), Y6, Y10
-	VPMADDWD       Y10, Y9, Y9
-	VPADDD         Y9, Y8, Y8
-	VBROADCASTI128 72(R8), Y9
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
-	VPAND          kq2Nibble<>+0(SB), Y9, Y9
-	VPSHUFB        Y9, Y7, Y9
-	VMOVDQU        128(R10), Y10
-	VPSIGNB        Y9, Y10, Y10
-	VPABSB         Y9, Y9
-	VPMADDUBSW     Y10, Y9, Y9
-	VPSHUFB        kq2Word<>+128(SB), Y6, Y10
-	VPMADDWD       Y10, Y9, Y9
-	VPADDD         Y9, Y8, Y8
-	VBROADCASTI128 88(R8), Y9
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
-	VPAND          kq2Nibble<>+0(SB), Y9, Y9
-	VPSHUFB        Y9, Y7, Y9
-	VMOVDQU        160(R10), Y10
-	VPSIGNB        Y9, Y10, Y10
-	VPABSB         Y9, Y9
-	VPMADDUBSW     Y10, Y9, Y9
-	VPSHUFB        kq2Word<>+160(SB), Y6, Y10
-	VPMADDWD       Y10, Y9, Y9
-	VPADDD         Y9, Y8, Y8
-	VBROADCASTI128 104(R8), Y9
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
-	VPAND          kq2Nibble<>+0(SB), Y9, Y9
-	VPSHUFB        Y9, Y7, Y9
-	VMOVDQU        192(R10), Y10
-	VPSIGNB        Y9, Y10, Y10
-	VPABSB         Y9, Y9
-	VPMADDUBSW     Y10, Y9, Y9
-	VPSHUFB        kq2Word<>+192(SB), Y6, Y10
-	VPMADDWD       Y10, Y9, Y9
-	VPADDD         Y9, Y8, Y8
-	VBROADCASTI128 120(R8), Y9
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
-	VPAND          kq2Nibble<>+0(SB), Y9, Y9
-	VPSHUFB        Y9, Y7, Y9
-	VMOVDQU        224(R10), Y7
-	VPSIGNB        Y9, Y7, Y7
-	VPABSB         Y9, Y9
-	VPMADDUBSW     Y7, Y9, Y9
-	VPSHUFB        kq2Word<>+224(SB), Y6, Y6
-	VPMADDWD       Y6, Y9, Y9
-	VPADDD         Y9, Y8, Y8
-	VPBROADCASTW   (R8), X6
-	VCVTPH2PS      X6, Y6
-	VBROADCASTSS   X4, Y7
-	VMULPS         Y7, Y6, Y6
-	VCVTDQ2PS      Y8, Y8
-	VFMADD231PS    Y6, Y8, Y2
+	VPBROADCASTD   4(R8), X8
+	VPMOVZXBW      X8, X8
+	VPSLLW         $0x04, X8, X9
+	VPOR           X9, X8, X8
+	VPAND          X0, X8, X8
+	VPMOVZXBW      X8, X8
+	VPBROADCASTW   2(R8), X9
+	VPMULLW        kq2Top2<>+0(SB), X9, X9
+	VPSRLW         $0x0a, X9, X9
+	VPAND          kq2Words<>+0(SB), X9, X9
+	VPOR           X9, X8, X8
+	VPSUBW         kq2Words<>+16(SB), X8, X8
+	VINSERTI128    $0x01, X8, Y8, Y9
+	VBROADCASTI128 8(R8), Y10
+	VPSRLVQ        Y1, Y10, Y10
+	VPAND          Y0, Y10, Y10
+	VPSHUFB        Y10, Y2, Y10
+	VMOVDQU        (R10), Y11
+	VPSIGNB        Y10, Y11, Y11
+	VPABSB         Y10, Y10
+	VPMADDUBSW     Y11, Y10, Y10
+	VPSHUFB        kq2Word<>+0(SB), Y9, Y11
+	VPMADDWD       Y11, Y10, Y10
+	VBROADCASTI128 24(R8), Y11
+	VPSRLVQ        Y1, Y11, Y11
+	VPAND          Y0, Y11, Y11
+	VPSHUFB        Y11, Y2, Y11
+	VMOVDQU        32(R10), Y12
+	VPSIGNB        Y11, Y12, Y12
+	VPABSB         Y11, Y11
+	VPMADDUBSW     Y12, Y11, Y11
+	VPSHUFB        kq2Word<>+32(SB), Y9, Y12
+	VPMADDWD       Y12, Y11, Y11
+	VPADDD         Y11, Y10, Y10
+	VBROADCASTI128 40(R8), Y11
+	VPSRLVQ        Y1, Y11, Y11
+	VPAND          Y0, Y11, Y11
+	VPSHUFB        Y11, Y2, Y11
+	VMOVDQU        64(R10), Y12
+	VPSIGNB        Y11, Y12, Y12
+	VPABSB         Y11, Y11
+	VPMADDUBSW     Y12, Y11, Y11
+	VPSHUFB        kq2Word<>+64(SB), Y9, Y12
+	VPMADDWD       Y12, Y11, Y11
+	VPADDD         Y11, Y10, Y10
+	VBROADCASTI128 56(R8), Y11
+	VPSRLVQ        Y1, Y11, Y11
+	VPAND          Y0, Y11, Y11
+	VPSHUFB        Y11, Y2, Y11
+	VMOVDQU        96(R10), Y12
+	VPSIGNB        Y11, Y12, Y12
+	VPABSB         Y11, Y11
+	VPMADDUBSW     Y12, Y11, Y11
+	VPSHUFB        kq2Word<>+96(SB), Y9, Y12
+	VPMADDWD       Y12, Y11, Y11
+	VPADDD         Y11, Y10, Y10
+	VBROADCASTI128 72(R8), Y11
+	VPSRLVQ        Y1, Y11, Y11
+	VPAND          Y0, Y11, Y11
+	VPSHUFB        Y11, Y2, Y11
+	VMOVDQU        128(R10), Y12
+	VPSIGNB        Y11, Y12, Y12
+	VPABSB         Y11, Y11
+	VPMADDUBSW     Y12, Y11, Y11
+	VPSHUFB        kq2Word<>+128(SB), Y9, Y12
+	VPMADDWD       Y12, Y11, Y11
+	VPADDD         Y11, Y10, Y10
+	VBROADCASTI128 88(R8), Y11
+	VPSRLVQ        Y1, Y11, Y11
+	VPAND          Y0, Y11, Y11
+	VPSHUFB        Y11, Y2, Y11
+	VMOVDQU        160(R10), Y12
+	VPSIGNB        Y11, Y12, Y12
+	VPABSB         Y11, Y11
+	VPMADDUBSW     Y12, Y11, Y11
+	VPSHUFB        kq2Word<>+160(SB), Y9, Y12
+	VPMADDWD       Y12, Y11, Y11
+	VPADDD         Y11, Y10, Y10
+	VBROADCASTI128 104(R8), Y11
+	VPSRLVQ        Y1, Y11, Y11
+	VPAND          Y0, Y11, Y11
+	VPSHUFB        Y11, Y2, Y11
+	VMOVDQU        192(R10), Y12
+	VPSIGNB        Y11, Y12, Y12
+	VPABSB         Y11, Y11
+	VPMADDUBSW     Y12, Y11, Y11
+	VPSHUFB        kq2Word<>+192(SB), Y9, Y12
+	VPMADDWD       Y12, Y11, Y11
+	VPADDD         Y11, Y10, Y10
+	VBROADCASTI128 120(R8), Y11
+	VPSRLVQ        Y1, Y11, Y11
+	VPAND          Y0, Y11, Y11
+	VPSHUFB        Y11, Y2, Y11
+	VMOVDQU        224(R10), Y12
+	VPSIGNB        Y11, Y12, Y12
+	VPABSB         Y11, Y11
+	VPMADDUBSW     Y12, Y11, Y11
+	VPSHUFB        kq2Word<>+224(SB), Y9, Y9
+	VPMADDWD       Y9, Y11, Y11
+	VPADDD         Y11, Y10, Y10
+	VPBROADCASTW   (R8), X9
+	VCVTPH2PS      X9, Y9
+	VBROADCASTSS   X7, Y11
+	VMULPS         Y11, Y9, Y9
+	VCVTDQ2PS      Y10, Y10
+	VFMADD231PS    Y9, Y10, Y5
 	PREFETCHT0     2048(R8)
 	PREFETCHT0     2112(R8)
 	PREFETCHT0     2176(R8)
 	ADDQ           $0x00000088, R8
-	VPBROADCASTD   4(R9), X5
-	VPMOVZXBW      X5, X5
-	VPSLLW         $0x04, X5, X6
-	VPOR           X6, X5, X5
-	VPAND          kq2Nibble<>+0(SB), X5, X5
-	VPMOVZXBW      X5, X5
-	VPBROADCASTW   2(R9), X6
-	VPMULLW        kq2Top2<>+0(SB), X6, X6
-	VPSRLW         $0x0a, X6, X6
-	VPAND          kq2Words<>+0(SB), X6, X6
-	VPOR           X6, X5, X5
-	VPSUBW         kq2Words<>+16(SB), X5, X5
-	VINSERTI128    $0x01, X5, Y5, Y6
-	VMOVDQU        kq2Values<>+0(SB), Y7
-	VBROADCASTI128 8(R9), Y8
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y8, Y8
-	VPAND          kq2Nibble<>+0(SB), Y8, Y8
-	VPSHUFB        Y8, Y7, Y8
-	VMOVDQU        (R10), Y9
-	VPSIGNB        Y8, Y9, Y9
-	VPABSB         Y8, Y8
-	VPMADDUBSW     Y9, Y8, Y8
-	VPSHUFB        kq2Word<>+0(SB), Y6, Y9
-	VPMADDWD       Y9, Y8, Y8
-	VBROADCASTI128 24(R9), Y9
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
-	VPAND          kq2Nibble<>+0(SB), Y9, Y9
-	VPSHUFB        Y9, Y7, Y9
-	VMOVDQU        32(R10), Y10
-	VPSIGNB        Y9, Y10, Y10
-	VPABSB         Y9, Y9
-	VPMADDUBSW     Y10, Y9, Y9
-	VPSHUFB        kq2Word<>+32(SB), Y6, Y10
-	VPMADDWD       Y10, Y9, Y9
-	VPADDD         Y9, Y8, Y8
-	VBROADCASTI128 40(R9), Y9
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
-	VPAND          kq2Nibble<>+0(SB), Y9, Y9
-	VPSHUFB        Y9, Y7, Y9
-	VMOVDQU        64(R10), Y10
-	VPSIGNB        Y9, Y10, Y10
-	VPABSB         Y9, Y9
-	VPMADDUBSW     Y10, Y9, Y9
-	VPSHUFB        kq2Word<>+64(SB), Y6, Y10
-	VPMADDWD       Y10, Y9, Y9
-	VPADDD         Y9, Y8, Y8
-	VBROADCASTI128 56(R9), Y9
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
-	VPAND          kq2Nibble<>+0(SB), Y9, Y9
-	VPSHUFB        Y9, Y7, Y9
-	VMOVDQU        96(R10), Y10
-	VPSIGNB        Y9, Y10, Y10
-	VPABSB         Y9, Y9
-	VPMADDUBSW     Y10, Y9, Y9
-	VPSHUFB        kq2Word<>+96(SB), Y6, Y10
-	VPMADDWD       Y10, Y9, Y9
-	VPADDD         Y9, Y8, Y8
-	VBROADCASTI128 72(R9), Y9
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
-	VPAND          kq2Nibble<>+0(SB), Y9, Y9
-	VPSHUFB        Y9, Y7, Y9
-	VMOVDQU        128(R10), Y10
-	VPSIGNB        Y9, Y10, Y10
-	VPABSB         Y9, Y9
-	VPMADDUBSW     Y10, Y9, Y9
-	VPSHUFB        kq2Word<>+128(SB), Y6, Y10
-	VPMADDWD       Y10, Y9, Y9
-	VPADDD         Y9, Y8, Y8
-	VBROADCASTI128 88(R9), Y9
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
-	VPAND          kq2Nibble<>+0(SB), Y9, Y9
-	VPSHUFB        Y9, Y7, Y9
-	VMOVDQU        160(R10), Y10
-	VPSIGNB        Y9, Y10, Y10
-	VPABSB         Y9, Y9
-	VPMADDUBSW     Y10, Y9, Y9
-	VPSHUFB        kq2Word<>+160(SB), Y6, Y10
-	VPMADDWD       Y10, Y9, Y9
-	VPADDD         Y9, Y8, Y8
-	VBROADCASTI128 104(R9), Y9
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
-	VPAND          kq2Nibble<>+0(SB), Y9, Y9
-	VPSHUFB        Y9, Y7, Y9
-	VMOVDQU        192(R10), Y10
-	VPSIGNB        Y9, Y10, Y10
-	VPABSB         Y9, Y9
-	VPMADDUBSW     Y10, Y9, Y9
-	VPSHUFB        kq2Word<>+192(SB), Y6, Y10
-	VPMADDWD       Y10, Y9, Y9
-	VPADDD         Y9, Y8, Y8
-	VBROADCASTI128 120(R9), Y9
-	VPSRLVQ        kq2Nibbles<>+0(SB), Y9, Y9
-	VPAND          kq2Nibble<>+0(SB), Y9, Y9
-	VPSHUFB        Y9, Y7, Y9
-	VMOVDQU        224(R10), Y7
-	VPSIGNB        Y9, Y7, Y7
-	VPABSB         Y9, Y9
-	VPMADDUBSW     Y7, Y9, Y9
-	VPSHUFB        kq2Word<>+224(SB), Y6, Y6
-	VPMADDWD       Y6, Y9, Y9
-	VPADDD         Y9, Y8, Y8
-	VPBROADCASTW   (R9), X6
-	VCVTPH2PS      X6, Y6
-	VBROADCASTSS   X4, Y4
-	VMULPS         Y4, Y6, Y6
-	VCVTDQ2PS      Y8, Y8
-	VFMADD231PS    Y6, Y8, Y3
+	VPBROADCASTD   4(R9), X8
+	VPMOVZXBW      X8, X8
+	VPSLLW         $0x04, X8, X9
+	VPOR           X9, X8, X8
+	VPAND          X0, X8, X8
+	VPMOVZXBW      X8, X8
+	VPBROADCASTW   2(R9), X9
+	VPMULLW        kq2Top2<>+0(SB), X9, X9
+	VPSRLW         $0x0a, X9, X9
+	VPAND          kq2Words<>+0(SB), X9, X9
+	VPOR           X9, X8, X8
+	VPSUBW         kq2Words<>+16(SB), X8, X8
+	VINSERTI128    $0x01, X8, Y8, Y9
+	VBROADCASTI128 8(R9), Y10
+	VPSRLVQ        Y1, Y10, Y10
+	VPAND          Y0, Y10, Y10
+	VPSHUFB        Y10, Y2, Y10
+	VMOVDQU        (R10), Y11
+	VPSIGNB        Y10, Y11, Y11
+	VPABSB         Y10, Y10
+	VPMADDUBSW     Y11, Y10, Y10
+	VPSHUFB        kq2Word<>+0(SB), Y9, Y11
+	VPMADDWD       Y11, Y10, Y10
+	VBROADCASTI128 24(R9), Y11
+	VPSRLVQ        Y1, Y11, Y11
+	VPAND          Y0, Y11, Y11
+	VPSHUFB        Y11, Y2, Y11
+	VMOVDQU        32(R10), Y12
+	VPSIGNB        Y11, Y12, Y12
+	VPABSB         Y11, Y11
+	VPMADDUBSW     Y12, Y11, Y11
+	VPSHUFB        kq2Word<>+32(SB), Y9, Y12
+	VPMADDWD       Y12, Y11, Y11
+	VPADDD         Y11, Y10, Y10
+	VBROADCASTI128 40(R9), Y11
+	VPSRLVQ        Y1, Y11, Y11
+	VPAND          Y0, Y11, Y11
+	VPSHUFB        Y11, Y2, Y11
+	VMOVDQU        64(R10), Y12
+	VPSIGNB        Y11, Y12, Y12
+	VPABSB         Y11, Y11
+	VPMADDUBSW     Y12, Y11, Y11
+	VPSHUFB        kq2Word<>+64(SB), Y9, Y12
+	VPMADDWD       Y12, Y11, Y11
+	VPADDD         Y11, Y10, Y10
+	VBROADCASTI128 56(R9), Y11
+	VPSRLVQ        Y1, Y11, Y11
+	VPAND          Y0, Y11, Y11
+	VPSHUFB        Y11, Y2, Y11
+	VMOVDQU        96(R10), Y12
+	VPSIGNB        Y11, Y12, Y12
+	VPABSB         Y11, Y11
+	VPMADDUBSW     Y12, Y11, Y11
+	VPSHUFB        kq2Word<>+96(SB), Y9, Y12
+	VPMADDWD       Y12, Y11, Y11
+	VPADDD         Y11, Y10, Y10
+	VBROADCASTI128 72(R9), Y11
+	VPSRLVQ        Y1, Y11, Y11
+	VPAND          Y0, Y11, Y11
+	VPSHUFB        Y11, Y2, Y11
+	VMOVDQU        128(R10), Y12
+	VPSIGNB        Y11, Y12, Y12
+	VPABSB         Y11, Y11
+	VPMADDUBSW     Y12, Y11, Y11
+	VPSHUFB        kq2Word<>+128(SB), Y9, Y12
+	VPMADDWD       Y12, Y11, Y11
+	VPADDD         Y11, Y10, Y10
+	VBROADCASTI128 88(R9), Y11
+	VPSRLVQ        Y1, Y11, Y11
+	VPAND          Y0, Y11, Y11
+	VPSHUFB        Y11, Y2, Y11
+	VMOVDQU        160(R10), Y12
+	VPSIGNB        Y11, Y12, Y12
+	VPABSB         Y11, Y11
+	VPMADDUBSW     Y12, Y11, Y11
+	VPSHUFB        kq2Word<>+160(SB), Y9, Y12
+	VPMADDWD       Y12, Y11, Y11
+	VPADDD         Y11, Y10, Y10
+	VBROADCASTI128 104(R9), Y11
+	VPSRLVQ        Y1, Y11, Y11
+	VPAND          Y0, Y11, Y11
+	VPSHUFB        Y11, Y2, Y11
+	VMOVDQU        192(R10), Y12
+	VPSIGNB        Y11, Y12, Y12
+	VPABSB         Y11, Y11
+	VPMADDUBSW     Y12, Y11, Y11
+	VPSHUFB        kq2Word<>+192(SB), Y9, Y12
+	VPMADDWD       Y12, Y11, Y11
+	VPADDD         Y11, Y10, Y10
+	VBROADCASTI128 120(R9), Y11
+	VPSRLVQ        Y1, Y11, Y11
+	VPAND          Y0, Y11, Y11
+	VPSHUFB        Y11, Y2, Y11
+	VMOVDQU        224(R10), Y12
+	VPSIGNB        Y11, Y12, Y12
+	VPABSB         Y11, Y11
+	VPMADDUBSW     Y12, Y11, Y11
+	VPSHUFB        kq2Word<>+224(SB), Y9, Y9
+	VPMADDWD       Y9, Y11, Y11
+	VPADDD         Y11, Y10, Y10
+	VPBROADCASTW   (R9), X9
+	VCVTPH2PS      X9, Y9
+	VBROADCASTSS   X7, Y7
+	VMULPS         Y7, Y9, Y9
+	VCVTDQ2PS      Y10, Y10
+	VFMADD231PS    Y9, Y10, Y6
 	PREFETCHT0     2048(R9)
 	PREFETCHT0     2112(R9)
 	PREFETCHT0     2176(R9)
@@ -3304,21 +3325,21 @@ loop0:
 	ADDQ           $0x00000140, R10
 	DECQ           R11
 	JNZ            loop0
-	VSHUFPS        $0x88, Y1, Y0, Y4
-	VSHUFPS        $0xdd, Y1, Y0, Y0
-	VADDPS         Y0, Y4, Y4
-	VSHUFPS        $0x88, Y3, Y2, Y0
-	VSHUFPS        $0xdd, Y3, Y2, Y1
-	VADDPS         Y1, Y0, Y0
-	VSHUFPS        $0x88, Y0, Y4, Y1
-	VSHUFPS        $0xdd, Y0, Y4, Y0
-	VADDPS         Y0, Y1, Y1
-	VEXTRACTF128   $0x01, Y1, X0
-	VADDPS         X0, X1, X0
-	VMOVSS         X0, (AX)
-	VEXTRACTPS     $0x01, X0, (AX)(SI*1)
-	VEXTRACTPS     $0x02, X0, (AX)(SI*2)
-	VEXTRACTPS     $0x03, X0, (AX)(BX*1)
+	VSHUFPS        $0x88, Y4, Y3, Y7
+	VSHUFPS        $0xdd, Y4, Y3, Y3
+	VADDPS         Y3, Y7, Y7
+	VSHUFPS        $0x88, Y6, Y5, Y3
+	VSHUFPS        $0xdd, Y6, Y5, Y4
+	VADDPS         Y4, Y3, Y3
+	VSHUFPS        $0x88, Y3, Y7, Y4
+	VSHUFPS        $0xdd, Y3, Y7, Y3
+	VADDPS         Y3, Y4, Y4
+	VEXTRACTF128   $0x01, Y4, X3
+	VADDPS         X3, X4, X3
+	VMOVSS         X3, (AX)
+	VEXTRACTPS     $0x01, X3, (AX)(SI*1)
+	VEXTRACTPS     $0x02, X3, (AX)(SI*2)
+	VEXTRACTPS     $0x03, X3, (AX)(BX*1)
 	ADDQ           $0x04, AX
 	DECQ           rows+32(FP)
 	JNZ            row

@@ -22,47 +22,64 @@ const (
 func kquantAVX2() {
 	t := newTables("kq2")
 	c := &kquant2{
-		nibble:  t.repeat("Nibble", 32, 0x0f),
+		nibble:  constant{mem: t.repeat("Nibble", 32, 0x0f)},
 		word:    t.bytes("Word", 8*32, func(i int) byte { return byte(i/32*2 + i%2) }),
 		shift:   t.words("ScaleShift", 0, 2, 0, 2, 0, 4, 0, 0),
 		mask:    t.words("ScaleMask", 0x3f3f3f3f, 0x30303030, 0x3f3f3f3f, 0x30303030, 0, 0x0f0f0f0f, 0, 0x0f0f0f0f),
 		pairs:   t.bytes("Pairs", 16, func(i int) byte { return byte(i%8*2 + i/8) }),
-		bit2:    t.repeat("Bit2", 32, 0x04),
-		bit4:    t.repeat("Bit4", 32, 0x10),
-		two:     t.repeat("Two", 32, 0x03),
-		two4:    t.repeat("Two4", 32, 0x30),
+		bit2:    constant{mem: t.repeat("Bit2", 32, 0x04)},
+		bit4:    constant{mem: t.repeat("Bit4", 32, 0x10)},
+		two:     constant{mem: t.repeat("Two", 32, 0x03)},
+		two4:    constant{mem: t.repeat("Two4", 32, 0x30)},
 		shift3:  t.words("Q3Shift", 0, 0, 4, 4, 0, 2, 4, 6),
 		less32:  t.repeat("Less32", 16, 32),
-		nibbles: t.words("Nibbles", 0, 0, 0, 0, 4, 0, 4, 0),
-		values:  t.bytes("Values", 32, func(i int) byte { return byte(iq4nlValues[i%16]) }),
+		nibbles: constant{mem: t.words("Nibbles", 0, 0, 0, 0, 4, 0, 4, 0)},
+		values:  constant{mem: t.bytes("Values", 32, func(i int) byte { return byte(iq4nlValues[i%16]) })},
 		top2:    t.bytes("Top2", 16, func(i int) byte { return byte(uint16(1) << (14 - i/2*2) >> (i % 2 * 8)) }),
 		words:   t.words("Words", 0x00300030, 0x00300030, 0x00300030, 0x00300030, 0x00200020, 0x00200020, 0x00200020, 0x00200020),
 	}
-	matvec("q2kAVX2x", 84, plain(c.q2k))
-	matvec("q3kAVX2x", 110, plain(c.q3k))
-	matvec("q4kAVX2x", 144, plain(c.q45k(false)))
-	matvec("q5kAVX2x", 176, plain(c.q45k(true)))
-	matvec("q6kAVX2x", 210, plain(c.q6k))
-	matvec("iq4xsAVX2x", 136, plain(c.iq4xs))
+	matvec("q2kAVX2x", 84, c.with(c.q2k, &c.nibble, &c.two))
+	matvec("q3kAVX2x", 110, c.with(c.q3k, &c.nibble, &c.two, &c.bit2))
+	matvec("q4kAVX2x", 144, c.with(c.q45k(false), &c.nibble))
+	matvec("q5kAVX2x", 176, c.with(c.q45k(true), &c.nibble, &c.bit4))
+	matvec("q6kAVX2x", 210, c.with(c.q6k, &c.nibble, &c.two4))
+	matvec("iq4xsAVX2x", 136, c.with(c.iq4xs, &c.nibble, &c.nibbles, &c.values))
+}
+
+// constant is a table that is kept in a register while one kernel is written.
+type constant struct {
+	mem Mem
+	y   reg.VecVirtual
+}
+
+// with is the setup of a row that keeps some constants in registers.
+func (c *kquant2) with(row rowFunc, keep ...*constant) func() rowFunc {
+	return func() rowFunc {
+		for _, k := range keep {
+			k.y = YMM()
+			VMOVDQU(k.mem, k.y)
+		}
+		return row
+	}
 }
 
 // kquant2 holds the tables.
 type kquant2 struct {
-	nibble  Mem // 32 bytes 0x0f
-	word    Mem // 8 byte shuffles: word i of a lane to all of the lane
-	shift   Mem // unpacking of Q4_K's scales
+	nibble  constant // 32 bytes 0x0f
+	word    Mem      // 8 byte shuffles: word i of a lane to all of the lane
+	shift   Mem      // unpacking of Q4_K's scales
 	mask    Mem
-	pairs   Mem // byte shuffle: even ones, then odd ones
-	bit2    Mem // 32 bytes 0x04
-	bit4    Mem // 32 bytes 0x10
-	two     Mem // 32 bytes 0x03
-	two4    Mem // 32 bytes 0x30
-	shift3  Mem // unpacking of Q3_K's scales
-	less32  Mem // 16 bytes 32
-	nibbles Mem // shifts of 64-bit words: none in the low lane, 4 in the high
-	values  Mem // iq4nlValues in both lanes
-	top2    Mem // factors that take bits 2i and 2i+1 of word i to its top
-	words   Mem // 8 words 0x30, 8 words 32
+	pairs   Mem      // byte shuffle: even ones, then odd ones
+	bit2    constant // 32 bytes 0x04
+	bit4    constant // 32 bytes 0x10
+	two     constant // 32 bytes 0x03
+	two4    constant // 32 bytes 0x30
+	shift3  Mem      // unpacking of Q3_K's scales
+	less32  Mem      // 16 bytes 32
+	nibbles constant // shifts of 64-bit words: none in the low lane, 4 in the high
+	values  constant // iq4nlValues in both lanes
+	top2    Mem      // factors that take bits 2i and 2i+1 of word i to its top
+	words   Mem      // 8 words 0x30, 8 words 32
 }
 
 // q8kRow runs body for the blocks of a row of q8k activations; y points to the
@@ -142,8 +159,8 @@ func (c *kquant2) q45k(q5 bool) rowFunc {
 				lo, hi := YMM(), YMM()
 				VMOVDQU(Mem{Base: w, Disp: qs + 32*g}, lo)
 				VPSRLW(U8(4), lo, hi)
-				VPAND(c.nibble, lo, lo)
-				VPAND(c.nibble, hi, hi)
+				VPAND(c.nibble.y, lo, lo)
+				VPAND(c.nibble.y, hi, hi)
 				if q5 {
 					orBits(lo, high, 4-2*g, c.bit4)
 					orBits(hi, high, 3-2*g, c.bit4)
@@ -171,9 +188,9 @@ func shifted(v reg.VecVirtual, n int) reg.VecVirtual {
 }
 
 // orBits sets those bits of q that mask and v, shifted left by n, have.
-func orBits(q, v reg.VecVirtual, n int, mask Mem) {
+func orBits(q, v reg.VecVirtual, n int, mask constant) {
 	t := YMM()
-	VPAND(mask, shifted(v, n), t)
+	VPAND(mask.y, shifted(v, n), t)
 	VPOR(t, q, q)
 }
 
@@ -204,8 +221,8 @@ func (c *kquant2) q6k(f *frame) {
 				lo, hi := YMM(), YMM()
 				VMOVDQU(Mem{Base: w, Disp: 64*h + 32*i}, lo)
 				VPSRLW(U8(4), lo, hi)
-				VPAND(c.nibble, lo, lo)
-				VPAND(c.nibble, hi, hi)
+				VPAND(c.nibble.y, lo, lo)
+				VPAND(c.nibble.y, hi, hi)
 				orBits(lo, qh, 4-2*i, c.two4)
 				orBits(hi, qh, -2*i, c.two4)
 				c.add(&sum, lo, Mem{Base: y, Disp: 128*h + 32*i}, scales, 4*h+i)
@@ -235,8 +252,8 @@ func (c *kquant2) q2k(f *frame) {
 		bytes, mins := XMM(), YMM()
 		VMOVDQU(Mem{Base: w}, bytes)
 		VPSRLW(U8(4), bytes, mins.AsX())
-		VPAND(c.nibble, bytes, bytes)
-		VPAND(c.nibble, mins.AsX(), mins.AsX())
+		VPAND(c.nibble.y.AsX(), bytes, bytes)
+		VPAND(c.nibble.y.AsX(), mins.AsX(), mins.AsX())
 		VPMOVZXBW(mins.AsX(), mins)
 		VPMADDWD(Mem{Base: y, Disp: q8kS16}, mins, mins)
 		scales := YMM()
@@ -248,7 +265,7 @@ func (c *kquant2) q2k(f *frame) {
 			VMOVDQU(Mem{Base: w, Disp: 16 + 32*h}, qs)
 			for i := range 4 {
 				q := YMM()
-				VPAND(c.two, shifted(qs, -2*i), q)
+				VPAND(c.two.y, shifted(qs, -2*i), q)
 				c.add(&sum, q, Mem{Base: y, Disp: 128*h + 32*i}, scales, 4*h+i)
 			}
 		}
@@ -265,8 +282,8 @@ func (c *kquant2) q3k(f *frame) {
 		VPSHUFD(U8(0xff), Mem{Base: w, Disp: 92}, high)
 		VPSRLVD(c.shift3, bytes, bytes)
 		VPSRLVD(c.shift3.Offset(16), high, high)
-		VPAND(c.nibble, bytes, bytes)
-		VPAND(c.two, high, high)
+		VPAND(c.nibble.y.AsX(), bytes, bytes)
+		VPAND(c.two.y.AsX(), high, high)
 		VPSLLW(U8(4), high, high)
 		VPOR(high, bytes, bytes)
 		VPSUBB(c.less32, bytes, bytes)
@@ -279,7 +296,7 @@ func (c *kquant2) q3k(f *frame) {
 			VMOVDQU(Mem{Base: w, Disp: 32 + 32*h}, qs)
 			for i := range 4 {
 				q := YMM()
-				VPAND(c.two, shifted(qs, -2*i), q)
+				VPAND(c.two.y, shifted(qs, -2*i), q)
 				orBits(q, hmask, 2-4*h-i, c.bit2)
 				c.add(&sum, q, Mem{Base: y, Disp: 128*h + 32*i}, scales, 4*h+i)
 			}
@@ -300,7 +317,7 @@ func (c *kquant2) iq4xs(f *frame) {
 		VPMOVZXBW(low, low)
 		VPSLLW(U8(4), low, high)
 		VPOR(high, low, low)
-		VPAND(c.nibble, low, low)
+		VPAND(c.nibble.y.AsX(), low, low)
 		VPMOVZXBW(low, low)
 		VPBROADCASTW(Mem{Base: w, Disp: 2}, high)
 		VPMULLW(c.top2, high, high)
@@ -309,15 +326,13 @@ func (c *kquant2) iq4xs(f *frame) {
 		VPOR(high, low, low)
 		VPSUBW(c.words.Offset(16), low, low)
 		VINSERTI128(U8(1), low, low.AsY(), scales)
-		values := YMM()
-		VMOVDQU(c.values, values)
 		var sum reg.VecVirtual
 		for g := range 8 { // 32 elements
 			q, t := YMM(), YMM()
 			VBROADCASTI128(Mem{Base: w, Disp: 8 + 16*g}, q)
-			VPSRLVQ(c.nibbles, q, q)
-			VPAND(c.nibble, q, q)
-			VPSHUFB(q, values, q)
+			VPSRLVQ(c.nibbles.y, q, q)
+			VPAND(c.nibble.y, q, q)
+			VPSHUFB(q, c.values.y, q)
 			VMOVDQU(Mem{Base: y, Disp: 32 * g}, t)
 			VPSIGNB(q, t, t)
 			VPABSB(q, q)
