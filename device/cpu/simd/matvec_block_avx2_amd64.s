@@ -83,12 +83,13 @@ GLOBL bl2Minus16<>(SB), RODATA|NOPTR, $4
 // func q8_0AVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q8_0AVX2x1(SB), NOSPLIT, $0-48
-	MOVQ out+0(FP), AX
-	MOVQ w+8(FP), CX
-	MOVQ act+16(FP), DX
+	MOVQ    out+0(FP), AX
+	MOVQ    w+8(FP), CX
+	MOVQ    act+16(FP), DX
+	VMOVDQU bl2Ones<>+0(SB), Y0
 
 row:
-	VPXOR Y0, Y0, Y0
+	VPXOR Y1, Y1, Y1
 	MOVQ  DX, BX
 	MOVQ  blocks+24(FP), SI
 	SHLQ  $0x05, SI
@@ -98,32 +99,32 @@ row:
 	MOVQ  blocks+24(FP), DI
 
 loop0:
-	VMOVDQU      (BX), Y1
-	VBROADCASTSS (SI), Y2
-	VPABSB       2(CX), Y3
-	VPSIGNB      2(CX), Y1, Y1
-	VPMADDUBSW   Y1, Y3, Y1
-	VPMADDWD     bl2Ones<>+0(SB), Y1, Y1
-	VCVTDQ2PS    Y1, Y1
-	VPBROADCASTW (CX), X3
-	VCVTPH2PS    X3, Y3
-	VMULPS       Y2, Y3, Y3
-	VFMADD231PS  Y3, Y1, Y0
+	VMOVDQU      (BX), Y2
+	VBROADCASTSS (SI), Y3
+	VPABSB       2(CX), Y4
+	VPSIGNB      2(CX), Y2, Y2
+	VPMADDUBSW   Y2, Y4, Y2
+	VPMADDWD     Y0, Y2, Y2
+	VCVTDQ2PS    Y2, Y2
+	VPBROADCASTW (CX), X4
+	VCVTPH2PS    X4, Y4
+	VMULPS       Y3, Y4, Y4
+	VFMADD231PS  Y4, Y2, Y1
 	PREFETCHT0   2048(CX)
 	ADDQ         $0x22, CX
 	ADDQ         $0x20, BX
 	ADDQ         $0x04, SI
 	DECQ         DI
 	JNZ          loop0
-	VSHUFPS      $0x88, Y0, Y0, Y1
-	VSHUFPS      $0xdd, Y0, Y0, Y0
-	VADDPS       Y0, Y1, Y1
-	VSHUFPS      $0x88, Y1, Y1, Y0
+	VSHUFPS      $0x88, Y1, Y1, Y2
 	VSHUFPS      $0xdd, Y1, Y1, Y1
-	VADDPS       Y1, Y0, Y0
-	VEXTRACTF128 $0x01, Y0, X1
-	VADDPS       X1, X0, X1
-	VMOVSS       X1, (AX)
+	VADDPS       Y1, Y2, Y2
+	VSHUFPS      $0x88, Y2, Y2, Y1
+	VSHUFPS      $0xdd, Y2, Y2, Y2
+	VADDPS       Y2, Y1, Y1
+	VEXTRACTF128 $0x01, Y1, X2
+	VADDPS       X2, X1, X2
+	VMOVSS       X2, (AX)
 	ADDQ         $0x04, AX
 	DECQ         rows+32(FP)
 	JNZ          row
@@ -133,24 +134,25 @@ loop0:
 // func q8_0AVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q8_0AVX2x4(SB), NOSPLIT, $0-48
-	MOVQ   out+0(FP), AX
-	MOVQ   w+8(FP), CX
-	MOVQ   act+16(FP), DX
-	MOVQ   blocks+24(FP), BX
-	IMUL3Q $0x00000022, BX, BX
-	MOVQ   step+40(FP), SI
-	IMULQ  SI, BX
-	LEAQ   (CX)(BX*1), DI
-	LEAQ   (DI)(BX*1), R8
-	LEAQ   (R8)(BX*1), R9
-	SHLQ   $0x02, SI
-	LEAQ   (SI)(SI*2), BX
+	MOVQ    out+0(FP), AX
+	MOVQ    w+8(FP), CX
+	MOVQ    act+16(FP), DX
+	MOVQ    blocks+24(FP), BX
+	IMUL3Q  $0x00000022, BX, BX
+	MOVQ    step+40(FP), SI
+	IMULQ   SI, BX
+	LEAQ    (CX)(BX*1), DI
+	LEAQ    (DI)(BX*1), R8
+	LEAQ    (R8)(BX*1), R9
+	SHLQ    $0x02, SI
+	LEAQ    (SI)(SI*2), BX
+	VMOVDQU bl2Ones<>+0(SB), Y0
 
 row:
-	VPXOR Y0, Y0, Y0
 	VPXOR Y1, Y1, Y1
 	VPXOR Y2, Y2, Y2
 	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
 	MOVQ  DX, R10
 	MOVQ  blocks+24(FP), R11
 	SHLQ  $0x05, R11
@@ -160,71 +162,71 @@ row:
 	MOVQ  blocks+24(FP), R12
 
 loop0:
-	VMOVDQU      (R10), Y4
-	VBROADCASTSS (R11), Y5
-	VPABSB       2(CX), Y6
-	VPSIGNB      2(CX), Y4, Y7
-	VPMADDUBSW   Y7, Y6, Y6
-	VPMADDWD     bl2Ones<>+0(SB), Y6, Y6
-	VCVTDQ2PS    Y6, Y6
-	VPBROADCASTW (CX), X7
-	VCVTPH2PS    X7, Y7
-	VMULPS       Y5, Y7, Y7
-	VFMADD231PS  Y7, Y6, Y0
+	VMOVDQU      (R10), Y5
+	VBROADCASTSS (R11), Y6
+	VPABSB       2(CX), Y7
+	VPSIGNB      2(CX), Y5, Y8
+	VPMADDUBSW   Y8, Y7, Y7
+	VPMADDWD     Y0, Y7, Y7
+	VCVTDQ2PS    Y7, Y7
+	VPBROADCASTW (CX), X8
+	VCVTPH2PS    X8, Y8
+	VMULPS       Y6, Y8, Y8
+	VFMADD231PS  Y8, Y7, Y1
 	PREFETCHT0   2048(CX)
 	ADDQ         $0x22, CX
-	VPABSB       2(DI), Y6
-	VPSIGNB      2(DI), Y4, Y7
-	VPMADDUBSW   Y7, Y6, Y6
-	VPMADDWD     bl2Ones<>+0(SB), Y6, Y6
-	VCVTDQ2PS    Y6, Y6
-	VPBROADCASTW (DI), X7
-	VCVTPH2PS    X7, Y7
-	VMULPS       Y5, Y7, Y7
-	VFMADD231PS  Y7, Y6, Y1
+	VPABSB       2(DI), Y7
+	VPSIGNB      2(DI), Y5, Y8
+	VPMADDUBSW   Y8, Y7, Y7
+	VPMADDWD     Y0, Y7, Y7
+	VCVTDQ2PS    Y7, Y7
+	VPBROADCASTW (DI), X8
+	VCVTPH2PS    X8, Y8
+	VMULPS       Y6, Y8, Y8
+	VFMADD231PS  Y8, Y7, Y2
 	PREFETCHT0   2048(DI)
 	ADDQ         $0x22, DI
-	VPABSB       2(R8), Y6
-	VPSIGNB      2(R8), Y4, Y7
-	VPMADDUBSW   Y7, Y6, Y6
-	VPMADDWD     bl2Ones<>+0(SB), Y6, Y6
-	VCVTDQ2PS    Y6, Y6
-	VPBROADCASTW (R8), X7
-	VCVTPH2PS    X7, Y7
-	VMULPS       Y5, Y7, Y7
-	VFMADD231PS  Y7, Y6, Y2
+	VPABSB       2(R8), Y7
+	VPSIGNB      2(R8), Y5, Y8
+	VPMADDUBSW   Y8, Y7, Y7
+	VPMADDWD     Y0, Y7, Y7
+	VCVTDQ2PS    Y7, Y7
+	VPBROADCASTW (R8), X8
+	VCVTPH2PS    X8, Y8
+	VMULPS       Y6, Y8, Y8
+	VFMADD231PS  Y8, Y7, Y3
 	PREFETCHT0   2048(R8)
 	ADDQ         $0x22, R8
-	VPABSB       2(R9), Y6
-	VPSIGNB      2(R9), Y4, Y4
-	VPMADDUBSW   Y4, Y6, Y4
-	VPMADDWD     bl2Ones<>+0(SB), Y4, Y4
-	VCVTDQ2PS    Y4, Y4
-	VPBROADCASTW (R9), X6
-	VCVTPH2PS    X6, Y6
-	VMULPS       Y5, Y6, Y6
-	VFMADD231PS  Y6, Y4, Y3
+	VPABSB       2(R9), Y7
+	VPSIGNB      2(R9), Y5, Y5
+	VPMADDUBSW   Y5, Y7, Y5
+	VPMADDWD     Y0, Y5, Y5
+	VCVTDQ2PS    Y5, Y5
+	VPBROADCASTW (R9), X7
+	VCVTPH2PS    X7, Y7
+	VMULPS       Y6, Y7, Y7
+	VFMADD231PS  Y7, Y5, Y4
 	PREFETCHT0   2048(R9)
 	ADDQ         $0x22, R9
 	ADDQ         $0x20, R10
 	ADDQ         $0x04, R11
 	DECQ         R12
 	JNZ          loop0
-	VSHUFPS      $0x88, Y1, Y0, Y4
-	VSHUFPS      $0xdd, Y1, Y0, Y0
-	VADDPS       Y0, Y4, Y4
-	VSHUFPS      $0x88, Y3, Y2, Y0
-	VSHUFPS      $0xdd, Y3, Y2, Y1
-	VADDPS       Y1, Y0, Y0
-	VSHUFPS      $0x88, Y0, Y4, Y1
-	VSHUFPS      $0xdd, Y0, Y4, Y0
-	VADDPS       Y0, Y1, Y1
-	VEXTRACTF128 $0x01, Y1, X0
-	VADDPS       X0, X1, X0
-	VMOVSS       X0, (AX)
-	VEXTRACTPS   $0x01, X0, (AX)(SI*1)
-	VEXTRACTPS   $0x02, X0, (AX)(SI*2)
-	VEXTRACTPS   $0x03, X0, (AX)(BX*1)
+	VSHUFPS      $0x88, Y2, Y1, Y5
+	VSHUFPS      $0xdd, Y2, Y1, Y1
+	VADDPS       Y1, Y5, Y5
+	VSHUFPS      $0x88, Y4, Y3, Y1
+	VSHUFPS      $0xdd, Y4, Y3, Y2
+	VADDPS       Y2, Y1, Y1
+	VSHUFPS      $0x88, Y1, Y5, Y2
+	VSHUFPS      $0xdd, Y1, Y5, Y1
+	VADDPS       Y1, Y2, Y2
+	VEXTRACTF128 $0x01, Y2, X1
+	VADDPS       X1, X2, X1
+	VMOVSS       X1, (AX)
+	VEXTRACTPS   $0x01, X1, (AX)(SI*1)
+	VEXTRACTPS   $0x02, X1, (AX)(SI*2)
+	VEXTRACTPS   $0x03, X1, (AX)(BX*1)
 	ADDQ         $0x04, AX
 	DECQ         rows+32(FP)
 	JNZ          row
@@ -234,52 +236,55 @@ loop0:
 // func iq4nlAVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·iq4nlAVX2x1(SB), NOSPLIT, $0-48
-	MOVQ out+0(FP), AX
-	MOVQ w+8(FP), CX
-	MOVQ act+16(FP), DX
+	MOVQ    out+0(FP), AX
+	MOVQ    w+8(FP), CX
+	MOVQ    act+16(FP), DX
+	VMOVDQU bl2Ones<>+0(SB), Y0
+	VMOVDQU bl2Nibble<>+0(SB), Y1
+	VMOVDQU bl2Nibbles<>+0(SB), Y2
+	VMOVDQU bl2Values<>+0(SB), Y3
 
 row:
-	VMOVDQU bl2Values<>+0(SB), Y0
-	VPXOR   Y1, Y1, Y1
-	MOVQ    DX, BX
-	MOVQ    blocks+24(FP), SI
-	SHLQ    $0x05, SI
-	ADDQ    BX, SI
-	MOVQ    blocks+24(FP), DI
-	SHLQ    $0x02, DI
-	MOVQ    blocks+24(FP), DI
+	VPXOR Y4, Y4, Y4
+	MOVQ  DX, BX
+	MOVQ  blocks+24(FP), SI
+	SHLQ  $0x05, SI
+	ADDQ  BX, SI
+	MOVQ  blocks+24(FP), DI
+	SHLQ  $0x02, DI
+	MOVQ  blocks+24(FP), DI
 
 loop0:
-	VMOVDQU        (BX), Y2
-	VBROADCASTSS   (SI), Y3
-	VBROADCASTI128 2(CX), Y4
-	VPSRLVQ        bl2Nibbles<>+0(SB), Y4, Y4
-	VPAND          bl2Nibble<>+0(SB), Y4, Y4
-	VPSHUFB        Y4, Y0, Y4
-	VPSIGNB        Y4, Y2, Y2
-	VPABSB         Y4, Y4
-	VPMADDUBSW     Y2, Y4, Y2
-	VPMADDWD       bl2Ones<>+0(SB), Y2, Y2
-	VCVTDQ2PS      Y2, Y2
-	VPBROADCASTW   (CX), X4
-	VCVTPH2PS      X4, Y4
-	VMULPS         Y3, Y4, Y4
-	VFMADD231PS    Y4, Y2, Y1
+	VMOVDQU        (BX), Y5
+	VBROADCASTSS   (SI), Y6
+	VBROADCASTI128 2(CX), Y7
+	VPSRLVQ        Y2, Y7, Y7
+	VPAND          Y1, Y7, Y7
+	VPSHUFB        Y7, Y3, Y7
+	VPSIGNB        Y7, Y5, Y5
+	VPABSB         Y7, Y7
+	VPMADDUBSW     Y5, Y7, Y5
+	VPMADDWD       Y0, Y5, Y5
+	VCVTDQ2PS      Y5, Y5
+	VPBROADCASTW   (CX), X7
+	VCVTPH2PS      X7, Y7
+	VMULPS         Y6, Y7, Y7
+	VFMADD231PS    Y7, Y5, Y4
 	PREFETCHT0     2048(CX)
 	ADDQ           $0x12, CX
 	ADDQ           $0x20, BX
 	ADDQ           $0x04, SI
 	DECQ           DI
 	JNZ            loop0
-	VSHUFPS        $0x88, Y1, Y1, Y0
-	VSHUFPS        $0xdd, Y1, Y1, Y1
-	VADDPS         Y1, Y0, Y0
-	VSHUFPS        $0x88, Y0, Y0, Y1
-	VSHUFPS        $0xdd, Y0, Y0, Y0
-	VADDPS         Y0, Y1, Y1
-	VEXTRACTF128   $0x01, Y1, X0
-	VADDPS         X0, X1, X0
-	VMOVSS         X0, (AX)
+	VSHUFPS        $0x88, Y4, Y4, Y5
+	VSHUFPS        $0xdd, Y4, Y4, Y4
+	VADDPS         Y4, Y5, Y5
+	VSHUFPS        $0x88, Y5, Y5, Y4
+	VSHUFPS        $0xdd, Y5, Y5, Y5
+	VADDPS         Y5, Y4, Y4
+	VEXTRACTF128   $0x01, Y4, X5
+	VADDPS         X5, X4, X5
+	VMOVSS         X5, (AX)
 	ADDQ           $0x04, AX
 	DECQ           rows+32(FP)
 	JNZ            row
@@ -289,115 +294,118 @@ loop0:
 // func iq4nlAVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·iq4nlAVX2x4(SB), NOSPLIT, $0-48
-	MOVQ   out+0(FP), AX
-	MOVQ   w+8(FP), CX
-	MOVQ   act+16(FP), DX
-	MOVQ   blocks+24(FP), BX
-	IMUL3Q $0x00000012, BX, BX
-	MOVQ   step+40(FP), SI
-	IMULQ  SI, BX
-	LEAQ   (CX)(BX*1), DI
-	LEAQ   (DI)(BX*1), R8
-	LEAQ   (R8)(BX*1), R9
-	SHLQ   $0x02, SI
-	LEAQ   (SI)(SI*2), BX
+	MOVQ    out+0(FP), AX
+	MOVQ    w+8(FP), CX
+	MOVQ    act+16(FP), DX
+	MOVQ    blocks+24(FP), BX
+	IMUL3Q  $0x00000012, BX, BX
+	MOVQ    step+40(FP), SI
+	IMULQ   SI, BX
+	LEAQ    (CX)(BX*1), DI
+	LEAQ    (DI)(BX*1), R8
+	LEAQ    (R8)(BX*1), R9
+	SHLQ    $0x02, SI
+	LEAQ    (SI)(SI*2), BX
+	VMOVDQU bl2Ones<>+0(SB), Y0
+	VMOVDQU bl2Nibble<>+0(SB), Y1
+	VMOVDQU bl2Nibbles<>+0(SB), Y2
+	VMOVDQU bl2Values<>+0(SB), Y3
 
 row:
-	VMOVDQU bl2Values<>+0(SB), Y0
-	VPXOR   Y1, Y1, Y1
-	VPXOR   Y2, Y2, Y2
-	VPXOR   Y3, Y3, Y3
-	VPXOR   Y4, Y4, Y4
-	MOVQ    DX, R10
-	MOVQ    blocks+24(FP), R11
-	SHLQ    $0x05, R11
-	ADDQ    R10, R11
-	MOVQ    blocks+24(FP), R12
-	SHLQ    $0x02, R12
-	MOVQ    blocks+24(FP), R12
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
+	MOVQ  DX, R10
+	MOVQ  blocks+24(FP), R11
+	SHLQ  $0x05, R11
+	ADDQ  R10, R11
+	MOVQ  blocks+24(FP), R12
+	SHLQ  $0x02, R12
+	MOVQ  blocks+24(FP), R12
 
 loop0:
-	VMOVDQU        (R10), Y5
-	VBROADCASTSS   (R11), Y6
-	VBROADCASTI128 2(CX), Y7
-	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl2Nibble<>+0(SB), Y7, Y7
-	VPSHUFB        Y7, Y0, Y7
-	VPSIGNB        Y7, Y5, Y8
-	VPABSB         Y7, Y7
-	VPMADDUBSW     Y8, Y7, Y7
-	VPMADDWD       bl2Ones<>+0(SB), Y7, Y7
-	VCVTDQ2PS      Y7, Y7
-	VPBROADCASTW   (CX), X8
-	VCVTPH2PS      X8, Y8
-	VMULPS         Y6, Y8, Y8
-	VFMADD231PS    Y8, Y7, Y1
+	VMOVDQU        (R10), Y8
+	VBROADCASTSS   (R11), Y9
+	VBROADCASTI128 2(CX), Y10
+	VPSRLVQ        Y2, Y10, Y10
+	VPAND          Y1, Y10, Y10
+	VPSHUFB        Y10, Y3, Y10
+	VPSIGNB        Y10, Y8, Y11
+	VPABSB         Y10, Y10
+	VPMADDUBSW     Y11, Y10, Y10
+	VPMADDWD       Y0, Y10, Y10
+	VCVTDQ2PS      Y10, Y10
+	VPBROADCASTW   (CX), X11
+	VCVTPH2PS      X11, Y11
+	VMULPS         Y9, Y11, Y11
+	VFMADD231PS    Y11, Y10, Y4
 	PREFETCHT0     2048(CX)
 	ADDQ           $0x12, CX
-	VBROADCASTI128 2(DI), Y7
-	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl2Nibble<>+0(SB), Y7, Y7
-	VPSHUFB        Y7, Y0, Y7
-	VPSIGNB        Y7, Y5, Y8
-	VPABSB         Y7, Y7
-	VPMADDUBSW     Y8, Y7, Y7
-	VPMADDWD       bl2Ones<>+0(SB), Y7, Y7
-	VCVTDQ2PS      Y7, Y7
-	VPBROADCASTW   (DI), X8
-	VCVTPH2PS      X8, Y8
-	VMULPS         Y6, Y8, Y8
-	VFMADD231PS    Y8, Y7, Y2
+	VBROADCASTI128 2(DI), Y10
+	VPSRLVQ        Y2, Y10, Y10
+	VPAND          Y1, Y10, Y10
+	VPSHUFB        Y10, Y3, Y10
+	VPSIGNB        Y10, Y8, Y11
+	VPABSB         Y10, Y10
+	VPMADDUBSW     Y11, Y10, Y10
+	VPMADDWD       Y0, Y10, Y10
+	VCVTDQ2PS      Y10, Y10
+	VPBROADCASTW   (DI), X11
+	VCVTPH2PS      X11, Y11
+	VMULPS         Y9, Y11, Y11
+	VFMADD231PS    Y11, Y10, Y5
 	PREFETCHT0     2048(DI)
 	ADDQ           $0x12, DI
-	VBROADCASTI128 2(R8), Y7
-	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl2Nibble<>+0(SB), Y7, Y7
-	VPSHUFB        Y7, Y0, Y7
-	VPSIGNB        Y7, Y5, Y8
-	VPABSB         Y7, Y7
-	VPMADDUBSW     Y8, Y7, Y7
-	VPMADDWD       bl2Ones<>+0(SB), Y7, Y7
-	VCVTDQ2PS      Y7, Y7
-	VPBROADCASTW   (R8), X8
-	VCVTPH2PS      X8, Y8
-	VMULPS         Y6, Y8, Y8
-	VFMADD231PS    Y8, Y7, Y3
+	VBROADCASTI128 2(R8), Y10
+	VPSRLVQ        Y2, Y10, Y10
+	VPAND          Y1, Y10, Y10
+	VPSHUFB        Y10, Y3, Y10
+	VPSIGNB        Y10, Y8, Y11
+	VPABSB         Y10, Y10
+	VPMADDUBSW     Y11, Y10, Y10
+	VPMADDWD       Y0, Y10, Y10
+	VCVTDQ2PS      Y10, Y10
+	VPBROADCASTW   (R8), X11
+	VCVTPH2PS      X11, Y11
+	VMULPS         Y9, Y11, Y11
+	VFMADD231PS    Y11, Y10, Y6
 	PREFETCHT0     2048(R8)
 	ADDQ           $0x12, R8
-	VBROADCASTI128 2(R9), Y7
-	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl2Nibble<>+0(SB), Y7, Y7
-	VPSHUFB        Y7, Y0, Y7
-	VPSIGNB        Y7, Y5, Y5
-	VPABSB         Y7, Y7
-	VPMADDUBSW     Y5, Y7, Y5
-	VPMADDWD       bl2Ones<>+0(SB), Y5, Y5
-	VCVTDQ2PS      Y5, Y5
-	VPBROADCASTW   (R9), X7
-	VCVTPH2PS      X7, Y7
-	VMULPS         Y6, Y7, Y7
-	VFMADD231PS    Y7, Y5, Y4
+	VBROADCASTI128 2(R9), Y10
+	VPSRLVQ        Y2, Y10, Y10
+	VPAND          Y1, Y10, Y10
+	VPSHUFB        Y10, Y3, Y10
+	VPSIGNB        Y10, Y8, Y8
+	VPABSB         Y10, Y10
+	VPMADDUBSW     Y8, Y10, Y8
+	VPMADDWD       Y0, Y8, Y8
+	VCVTDQ2PS      Y8, Y8
+	VPBROADCASTW   (R9), X10
+	VCVTPH2PS      X10, Y10
+	VMULPS         Y9, Y10, Y10
+	VFMADD231PS    Y10, Y8, Y7
 	PREFETCHT0     2048(R9)
 	ADDQ           $0x12, R9
 	ADDQ           $0x20, R10
 	ADDQ           $0x04, R11
 	DECQ           R12
 	JNZ            loop0
-	VSHUFPS        $0x88, Y2, Y1, Y0
-	VSHUFPS        $0xdd, Y2, Y1, Y1
-	VADDPS         Y1, Y0, Y0
-	VSHUFPS        $0x88, Y4, Y3, Y1
-	VSHUFPS        $0xdd, Y4, Y3, Y2
-	VADDPS         Y2, Y1, Y1
-	VSHUFPS        $0x88, Y1, Y0, Y2
-	VSHUFPS        $0xdd, Y1, Y0, Y0
-	VADDPS         Y0, Y2, Y2
-	VEXTRACTF128   $0x01, Y2, X0
-	VADDPS         X0, X2, X0
-	VMOVSS         X0, (AX)
-	VEXTRACTPS     $0x01, X0, (AX)(SI*1)
-	VEXTRACTPS     $0x02, X0, (AX)(SI*2)
-	VEXTRACTPS     $0x03, X0, (AX)(BX*1)
+	VSHUFPS        $0x88, Y5, Y4, Y8
+	VSHUFPS        $0xdd, Y5, Y4, Y4
+	VADDPS         Y4, Y8, Y8
+	VSHUFPS        $0x88, Y7, Y6, Y4
+	VSHUFPS        $0xdd, Y7, Y6, Y5
+	VADDPS         Y5, Y4, Y4
+	VSHUFPS        $0x88, Y4, Y8, Y5
+	VSHUFPS        $0xdd, Y4, Y8, Y4
+	VADDPS         Y4, Y5, Y5
+	VEXTRACTF128   $0x01, Y5, X4
+	VADDPS         X4, X5, X4
+	VMOVSS         X4, (AX)
+	VEXTRACTPS     $0x01, X4, (AX)(SI*1)
+	VEXTRACTPS     $0x02, X4, (AX)(SI*2)
+	VEXTRACTPS     $0x03, X4, (AX)(BX*1)
 	ADDQ           $0x04, AX
 	DECQ           rows+32(FP)
 	JNZ            row
@@ -407,12 +415,15 @@ loop0:
 // func q4_0AVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q4_0AVX2x1(SB), NOSPLIT, $0-48
-	MOVQ out+0(FP), AX
-	MOVQ w+8(FP), CX
-	MOVQ act+16(FP), DX
+	MOVQ    out+0(FP), AX
+	MOVQ    w+8(FP), CX
+	MOVQ    act+16(FP), DX
+	VMOVDQU bl2Ones<>+0(SB), Y0
+	VMOVDQU bl2Nibble<>+0(SB), Y1
+	VMOVDQU bl2Nibbles<>+0(SB), Y2
 
 row:
-	VPXOR Y0, Y0, Y0
+	VPXOR Y3, Y3, Y3
 	MOVQ  DX, BX
 	MOVQ  blocks+24(FP), SI
 	SHLQ  $0x05, SI
@@ -422,36 +433,36 @@ row:
 	MOVQ  blocks+24(FP), R8
 
 loop0:
-	VMOVDQU        (BX), Y1
-	VBROADCASTSS   (SI), Y2
-	VMOVSS         (SI)(DI*1), X3
-	VMULSS         bl2Minus8<>+0(SB), X3, X3
-	VBROADCASTI128 2(CX), Y4
-	VPSRLVQ        bl2Nibbles<>+0(SB), Y4, Y4
-	VPAND          bl2Nibble<>+0(SB), Y4, Y4
-	VPMADDUBSW     Y1, Y4, Y1
-	VPMADDWD       bl2Ones<>+0(SB), Y1, Y1
-	VCVTDQ2PS      Y1, Y1
-	VPBROADCASTW   (CX), X4
-	VCVTPH2PS      X4, Y4
-	VFMADD231PS    Y4, Y3, Y0
-	VMULPS         Y2, Y4, Y2
-	VFMADD231PS    Y2, Y1, Y0
+	VMOVDQU        (BX), Y4
+	VBROADCASTSS   (SI), Y5
+	VMOVSS         (SI)(DI*1), X6
+	VMULSS         bl2Minus8<>+0(SB), X6, X6
+	VBROADCASTI128 2(CX), Y7
+	VPSRLVQ        Y2, Y7, Y7
+	VPAND          Y1, Y7, Y7
+	VPMADDUBSW     Y4, Y7, Y4
+	VPMADDWD       Y0, Y4, Y4
+	VCVTDQ2PS      Y4, Y4
+	VPBROADCASTW   (CX), X7
+	VCVTPH2PS      X7, Y7
+	VFMADD231PS    Y7, Y6, Y3
+	VMULPS         Y5, Y7, Y5
+	VFMADD231PS    Y5, Y4, Y3
 	PREFETCHT0     2048(CX)
 	ADDQ           $0x12, CX
 	ADDQ           $0x20, BX
 	ADDQ           $0x04, SI
 	DECQ           R8
 	JNZ            loop0
-	VSHUFPS        $0x88, Y0, Y0, Y1
-	VSHUFPS        $0xdd, Y0, Y0, Y0
-	VADDPS         Y0, Y1, Y1
-	VSHUFPS        $0x88, Y1, Y1, Y0
-	VSHUFPS        $0xdd, Y1, Y1, Y1
-	VADDPS         Y1, Y0, Y0
-	VEXTRACTF128   $0x01, Y0, X1
-	VADDPS         X1, X0, X1
-	VMOVSS         X1, (AX)
+	VSHUFPS        $0x88, Y3, Y3, Y4
+	VSHUFPS        $0xdd, Y3, Y3, Y3
+	VADDPS         Y3, Y4, Y4
+	VSHUFPS        $0x88, Y4, Y4, Y3
+	VSHUFPS        $0xdd, Y4, Y4, Y4
+	VADDPS         Y4, Y3, Y3
+	VEXTRACTF128   $0x01, Y3, X4
+	VADDPS         X4, X3, X4
+	VMOVSS         X4, (AX)
 	ADDQ           $0x04, AX
 	DECQ           rows+32(FP)
 	JNZ            row
@@ -461,24 +472,27 @@ loop0:
 // func q4_0AVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q4_0AVX2x4(SB), NOSPLIT, $0-48
-	MOVQ   out+0(FP), AX
-	MOVQ   w+8(FP), CX
-	MOVQ   act+16(FP), DX
-	MOVQ   blocks+24(FP), BX
-	IMUL3Q $0x00000012, BX, BX
-	MOVQ   step+40(FP), SI
-	IMULQ  SI, BX
-	LEAQ   (CX)(BX*1), DI
-	LEAQ   (DI)(BX*1), R8
-	LEAQ   (R8)(BX*1), R9
-	SHLQ   $0x02, SI
-	LEAQ   (SI)(SI*2), BX
+	MOVQ    out+0(FP), AX
+	MOVQ    w+8(FP), CX
+	MOVQ    act+16(FP), DX
+	MOVQ    blocks+24(FP), BX
+	IMUL3Q  $0x00000012, BX, BX
+	MOVQ    step+40(FP), SI
+	IMULQ   SI, BX
+	LEAQ    (CX)(BX*1), DI
+	LEAQ    (DI)(BX*1), R8
+	LEAQ    (R8)(BX*1), R9
+	SHLQ    $0x02, SI
+	LEAQ    (SI)(SI*2), BX
+	VMOVDQU bl2Ones<>+0(SB), Y0
+	VMOVDQU bl2Nibble<>+0(SB), Y1
+	VMOVDQU bl2Nibbles<>+0(SB), Y2
 
 row:
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
 	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
 	MOVQ  DX, R10
 	MOVQ  blocks+24(FP), R11
 	SHLQ  $0x05, R11
@@ -488,81 +502,81 @@ row:
 	MOVQ  blocks+24(FP), R13
 
 loop0:
-	VMOVDQU        (R10), Y4
-	VBROADCASTSS   (R11), Y5
-	VMOVSS         (R11)(R12*1), X6
-	VMULSS         bl2Minus8<>+0(SB), X6, X6
-	VBROADCASTI128 2(CX), Y7
-	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl2Nibble<>+0(SB), Y7, Y7
-	VPMADDUBSW     Y4, Y7, Y7
-	VPMADDWD       bl2Ones<>+0(SB), Y7, Y7
-	VCVTDQ2PS      Y7, Y7
-	VPBROADCASTW   (CX), X8
-	VCVTPH2PS      X8, Y8
-	VFMADD231PS    Y8, Y6, Y0
-	VMULPS         Y5, Y8, Y8
-	VFMADD231PS    Y8, Y7, Y0
+	VMOVDQU        (R10), Y7
+	VBROADCASTSS   (R11), Y8
+	VMOVSS         (R11)(R12*1), X9
+	VMULSS         bl2Minus8<>+0(SB), X9, X9
+	VBROADCASTI128 2(CX), Y10
+	VPSRLVQ        Y2, Y10, Y10
+	VPAND          Y1, Y10, Y10
+	VPMADDUBSW     Y7, Y10, Y10
+	VPMADDWD       Y0, Y10, Y10
+	VCVTDQ2PS      Y10, Y10
+	VPBROADCASTW   (CX), X11
+	VCVTPH2PS      X11, Y11
+	VFMADD231PS    Y11, Y9, Y3
+	VMULPS         Y8, Y11, Y11
+	VFMADD231PS    Y11, Y10, Y3
 	PREFETCHT0     2048(CX)
 	ADDQ           $0x12, CX
-	VBROADCASTI128 2(DI), Y7
-	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl2Nibble<>+0(SB), Y7, Y7
-	VPMADDUBSW     Y4, Y7, Y7
-	VPMADDWD       bl2Ones<>+0(SB), Y7, Y7
-	VCVTDQ2PS      Y7, Y7
-	VPBROADCASTW   (DI), X8
-	VCVTPH2PS      X8, Y8
-	VFMADD231PS    Y8, Y6, Y1
-	VMULPS         Y5, Y8, Y8
-	VFMADD231PS    Y8, Y7, Y1
+	VBROADCASTI128 2(DI), Y10
+	VPSRLVQ        Y2, Y10, Y10
+	VPAND          Y1, Y10, Y10
+	VPMADDUBSW     Y7, Y10, Y10
+	VPMADDWD       Y0, Y10, Y10
+	VCVTDQ2PS      Y10, Y10
+	VPBROADCASTW   (DI), X11
+	VCVTPH2PS      X11, Y11
+	VFMADD231PS    Y11, Y9, Y4
+	VMULPS         Y8, Y11, Y11
+	VFMADD231PS    Y11, Y10, Y4
 	PREFETCHT0     2048(DI)
 	ADDQ           $0x12, DI
-	VBROADCASTI128 2(R8), Y7
-	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl2Nibble<>+0(SB), Y7, Y7
-	VPMADDUBSW     Y4, Y7, Y7
-	VPMADDWD       bl2Ones<>+0(SB), Y7, Y7
-	VCVTDQ2PS      Y7, Y7
-	VPBROADCASTW   (R8), X8
-	VCVTPH2PS      X8, Y8
-	VFMADD231PS    Y8, Y6, Y2
-	VMULPS         Y5, Y8, Y8
-	VFMADD231PS    Y8, Y7, Y2
+	VBROADCASTI128 2(R8), Y10
+	VPSRLVQ        Y2, Y10, Y10
+	VPAND          Y1, Y10, Y10
+	VPMADDUBSW     Y7, Y10, Y10
+	VPMADDWD       Y0, Y10, Y10
+	VCVTDQ2PS      Y10, Y10
+	VPBROADCASTW   (R8), X11
+	VCVTPH2PS      X11, Y11
+	VFMADD231PS    Y11, Y9, Y5
+	VMULPS         Y8, Y11, Y11
+	VFMADD231PS    Y11, Y10, Y5
 	PREFETCHT0     2048(R8)
 	ADDQ           $0x12, R8
-	VBROADCASTI128 2(R9), Y7
-	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl2Nibble<>+0(SB), Y7, Y7
-	VPMADDUBSW     Y4, Y7, Y4
-	VPMADDWD       bl2Ones<>+0(SB), Y4, Y4
-	VCVTDQ2PS      Y4, Y4
-	VPBROADCASTW   (R9), X7
-	VCVTPH2PS      X7, Y7
-	VFMADD231PS    Y7, Y6, Y3
-	VMULPS         Y5, Y7, Y5
-	VFMADD231PS    Y5, Y4, Y3
+	VBROADCASTI128 2(R9), Y10
+	VPSRLVQ        Y2, Y10, Y10
+	VPAND          Y1, Y10, Y10
+	VPMADDUBSW     Y7, Y10, Y7
+	VPMADDWD       Y0, Y7, Y7
+	VCVTDQ2PS      Y7, Y7
+	VPBROADCASTW   (R9), X10
+	VCVTPH2PS      X10, Y10
+	VFMADD231PS    Y10, Y9, Y6
+	VMULPS         Y8, Y10, Y8
+	VFMADD231PS    Y8, Y7, Y6
 	PREFETCHT0     2048(R9)
 	ADDQ           $0x12, R9
 	ADDQ           $0x20, R10
 	ADDQ           $0x04, R11
 	DECQ           R13
 	JNZ            loop0
-	VSHUFPS        $0x88, Y1, Y0, Y4
-	VSHUFPS        $0xdd, Y1, Y0, Y0
-	VADDPS         Y0, Y4, Y4
-	VSHUFPS        $0x88, Y3, Y2, Y0
-	VSHUFPS        $0xdd, Y3, Y2, Y1
-	VADDPS         Y1, Y0, Y0
-	VSHUFPS        $0x88, Y0, Y4, Y1
-	VSHUFPS        $0xdd, Y0, Y4, Y0
-	VADDPS         Y0, Y1, Y1
-	VEXTRACTF128   $0x01, Y1, X0
-	VADDPS         X0, X1, X0
-	VMOVSS         X0, (AX)
-	VEXTRACTPS     $0x01, X0, (AX)(SI*1)
-	VEXTRACTPS     $0x02, X0, (AX)(SI*2)
-	VEXTRACTPS     $0x03, X0, (AX)(BX*1)
+	VSHUFPS        $0x88, Y4, Y3, Y7
+	VSHUFPS        $0xdd, Y4, Y3, Y3
+	VADDPS         Y3, Y7, Y7
+	VSHUFPS        $0x88, Y6, Y5, Y3
+	VSHUFPS        $0xdd, Y6, Y5, Y4
+	VADDPS         Y4, Y3, Y3
+	VSHUFPS        $0x88, Y3, Y7, Y4
+	VSHUFPS        $0xdd, Y3, Y7, Y3
+	VADDPS         Y3, Y4, Y4
+	VEXTRACTF128   $0x01, Y4, X3
+	VADDPS         X3, X4, X3
+	VMOVSS         X3, (AX)
+	VEXTRACTPS     $0x01, X3, (AX)(SI*1)
+	VEXTRACTPS     $0x02, X3, (AX)(SI*2)
+	VEXTRACTPS     $0x03, X3, (AX)(BX*1)
 	ADDQ           $0x04, AX
 	DECQ           rows+32(FP)
 	JNZ            row
@@ -572,12 +586,15 @@ loop0:
 // func q4_1AVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q4_1AVX2x1(SB), NOSPLIT, $0-48
-	MOVQ out+0(FP), AX
-	MOVQ w+8(FP), CX
-	MOVQ act+16(FP), DX
+	MOVQ    out+0(FP), AX
+	MOVQ    w+8(FP), CX
+	MOVQ    act+16(FP), DX
+	VMOVDQU bl2Ones<>+0(SB), Y0
+	VMOVDQU bl2Nibble<>+0(SB), Y1
+	VMOVDQU bl2Nibbles<>+0(SB), Y2
 
 row:
-	VPXOR Y0, Y0, Y0
+	VPXOR Y3, Y3, Y3
 	MOVQ  DX, BX
 	MOVQ  blocks+24(FP), SI
 	SHLQ  $0x05, SI
@@ -587,37 +604,37 @@ row:
 	MOVQ  blocks+24(FP), R8
 
 loop0:
-	VMOVDQU        (BX), Y1
-	VBROADCASTSS   (SI), Y2
-	VMOVSS         (SI)(DI*1), X3
-	VBROADCASTI128 4(CX), Y4
-	VPSRLVQ        bl2Nibbles<>+0(SB), Y4, Y4
-	VPAND          bl2Nibble<>+0(SB), Y4, Y4
-	VPMADDUBSW     Y1, Y4, Y1
-	VPMADDWD       bl2Ones<>+0(SB), Y1, Y1
-	VCVTDQ2PS      Y1, Y1
-	VPBROADCASTW   (CX), X4
-	VCVTPH2PS      X4, Y4
-	VPBROADCASTW   2(CX), X5
-	VCVTPH2PS      X5, Y5
-	VFMADD231PS    Y5, Y3, Y0
-	VMULPS         Y2, Y4, Y2
-	VFMADD231PS    Y2, Y1, Y0
+	VMOVDQU        (BX), Y4
+	VBROADCASTSS   (SI), Y5
+	VMOVSS         (SI)(DI*1), X6
+	VBROADCASTI128 4(CX), Y7
+	VPSRLVQ        Y2, Y7, Y7
+	VPAND          Y1, Y7, Y7
+	VPMADDUBSW     Y4, Y7, Y4
+	VPMADDWD       Y0, Y4, Y4
+	VCVTDQ2PS      Y4, Y4
+	VPBROADCASTW   (CX), X7
+	VCVTPH2PS      X7, Y7
+	VPBROADCASTW   2(CX), X8
+	VCVTPH2PS      X8, Y8
+	VFMADD231PS    Y8, Y6, Y3
+	VMULPS         Y5, Y7, Y5
+	VFMADD231PS    Y5, Y4, Y3
 	PREFETCHT0     2048(CX)
 	ADDQ           $0x14, CX
 	ADDQ           $0x20, BX
 	ADDQ           $0x04, SI
 	DECQ           R8
 	JNZ            loop0
-	VSHUFPS        $0x88, Y0, Y0, Y1
-	VSHUFPS        $0xdd, Y0, Y0, Y0
-	VADDPS         Y0, Y1, Y1
-	VSHUFPS        $0x88, Y1, Y1, Y0
-	VSHUFPS        $0xdd, Y1, Y1, Y1
-	VADDPS         Y1, Y0, Y0
-	VEXTRACTF128   $0x01, Y0, X1
-	VADDPS         X1, X0, X1
-	VMOVSS         X1, (AX)
+	VSHUFPS        $0x88, Y3, Y3, Y4
+	VSHUFPS        $0xdd, Y3, Y3, Y3
+	VADDPS         Y3, Y4, Y4
+	VSHUFPS        $0x88, Y4, Y4, Y3
+	VSHUFPS        $0xdd, Y4, Y4, Y4
+	VADDPS         Y4, Y3, Y3
+	VEXTRACTF128   $0x01, Y3, X4
+	VADDPS         X4, X3, X4
+	VMOVSS         X4, (AX)
 	ADDQ           $0x04, AX
 	DECQ           rows+32(FP)
 	JNZ            row
@@ -627,24 +644,27 @@ loop0:
 // func q4_1AVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q4_1AVX2x4(SB), NOSPLIT, $0-48
-	MOVQ   out+0(FP), AX
-	MOVQ   w+8(FP), CX
-	MOVQ   act+16(FP), DX
-	MOVQ   blocks+24(FP), BX
-	IMUL3Q $0x00000014, BX, BX
-	MOVQ   step+40(FP), SI
-	IMULQ  SI, BX
-	LEAQ   (CX)(BX*1), DI
-	LEAQ   (DI)(BX*1), R8
-	LEAQ   (R8)(BX*1), R9
-	SHLQ   $0x02, SI
-	LEAQ   (SI)(SI*2), BX
+	MOVQ    out+0(FP), AX
+	MOVQ    w+8(FP), CX
+	MOVQ    act+16(FP), DX
+	MOVQ    blocks+24(FP), BX
+	IMUL3Q  $0x00000014, BX, BX
+	MOVQ    step+40(FP), SI
+	IMULQ   SI, BX
+	LEAQ    (CX)(BX*1), DI
+	LEAQ    (DI)(BX*1), R8
+	LEAQ    (R8)(BX*1), R9
+	SHLQ    $0x02, SI
+	LEAQ    (SI)(SI*2), BX
+	VMOVDQU bl2Ones<>+0(SB), Y0
+	VMOVDQU bl2Nibble<>+0(SB), Y1
+	VMOVDQU bl2Nibbles<>+0(SB), Y2
 
 row:
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
 	VPXOR Y3, Y3, Y3
+	VPXOR Y4, Y4, Y4
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
 	MOVQ  DX, R10
 	MOVQ  blocks+24(FP), R11
 	SHLQ  $0x05, R11
@@ -654,88 +674,88 @@ row:
 	MOVQ  blocks+24(FP), R13
 
 loop0:
-	VMOVDQU        (R10), Y4
-	VBROADCASTSS   (R11), Y5
-	VMOVSS         (R11)(R12*1), X6
-	VBROADCASTI128 4(CX), Y7
-	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl2Nibble<>+0(SB), Y7, Y7
-	VPMADDUBSW     Y4, Y7, Y7
-	VPMADDWD       bl2Ones<>+0(SB), Y7, Y7
-	VCVTDQ2PS      Y7, Y7
-	VPBROADCASTW   (CX), X8
-	VCVTPH2PS      X8, Y8
-	VPBROADCASTW   2(CX), X9
-	VCVTPH2PS      X9, Y9
-	VFMADD231PS    Y9, Y6, Y0
-	VMULPS         Y5, Y8, Y8
-	VFMADD231PS    Y8, Y7, Y0
+	VMOVDQU        (R10), Y7
+	VBROADCASTSS   (R11), Y8
+	VMOVSS         (R11)(R12*1), X9
+	VBROADCASTI128 4(CX), Y10
+	VPSRLVQ        Y2, Y10, Y10
+	VPAND          Y1, Y10, Y10
+	VPMADDUBSW     Y7, Y10, Y10
+	VPMADDWD       Y0, Y10, Y10
+	VCVTDQ2PS      Y10, Y10
+	VPBROADCASTW   (CX), X11
+	VCVTPH2PS      X11, Y11
+	VPBROADCASTW   2(CX), X12
+	VCVTPH2PS      X12, Y12
+	VFMADD231PS    Y12, Y9, Y3
+	VMULPS         Y8, Y11, Y11
+	VFMADD231PS    Y11, Y10, Y3
 	PREFETCHT0     2048(CX)
 	ADDQ           $0x14, CX
-	VBROADCASTI128 4(DI), Y7
-	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl2Nibble<>+0(SB), Y7, Y7
-	VPMADDUBSW     Y4, Y7, Y7
-	VPMADDWD       bl2Ones<>+0(SB), Y7, Y7
-	VCVTDQ2PS      Y7, Y7
-	VPBROADCASTW   (DI), X8
-	VCVTPH2PS      X8, Y8
-	VPBROADCASTW   2(DI), X9
-	VCVTPH2PS      X9, Y9
-	VFMADD231PS    Y9, Y6, Y1
-	VMULPS         Y5, Y8, Y8
-	VFMADD231PS    Y8, Y7, Y1
+	VBROADCASTI128 4(DI), Y10
+	VPSRLVQ        Y2, Y10, Y10
+	VPAND          Y1, Y10, Y10
+	VPMADDUBSW     Y7, Y10, Y10
+	VPMADDWD       Y0, Y10, Y10
+	VCVTDQ2PS      Y10, Y10
+	VPBROADCASTW   (DI), X11
+	VCVTPH2PS      X11, Y11
+	VPBROADCASTW   2(DI), X12
+	VCVTPH2PS      X12, Y12
+	VFMADD231PS    Y12, Y9, Y4
+	VMULPS         Y8, Y11, Y11
+	VFMADD231PS    Y11, Y10, Y4
 	PREFETCHT0     2048(DI)
 	ADDQ           $0x14, DI
-	VBROADCASTI128 4(R8), Y7
-	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl2Nibble<>+0(SB), Y7, Y7
-	VPMADDUBSW     Y4, Y7, Y7
-	VPMADDWD       bl2Ones<>+0(SB), Y7, Y7
-	VCVTDQ2PS      Y7, Y7
-	VPBROADCASTW   (R8), X8
-	VCVTPH2PS      X8, Y8
-	VPBROADCASTW   2(R8), X9
-	VCVTPH2PS      X9, Y9
-	VFMADD231PS    Y9, Y6, Y2
-	VMULPS         Y5, Y8, Y8
-	VFMADD231PS    Y8, Y7, Y2
+	VBROADCASTI128 4(R8), Y10
+	VPSRLVQ        Y2, Y10, Y10
+	VPAND          Y1, Y10, Y10
+	VPMADDUBSW     Y7, Y10, Y10
+	VPMADDWD       Y0, Y10, Y10
+	VCVTDQ2PS      Y10, Y10
+	VPBROADCASTW   (R8), X11
+	VCVTPH2PS      X11, Y11
+	VPBROADCASTW   2(R8), X12
+	VCVTPH2PS      X12, Y12
+	VFMADD231PS    Y12, Y9, Y5
+	VMULPS         Y8, Y11, Y11
+	VFMADD231PS    Y11, Y10, Y5
 	PREFETCHT0     2048(R8)
 	ADDQ           $0x14, R8
-	VBROADCASTI128 4(R9), Y7
-	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl2Nibble<>+0(SB), Y7, Y7
-	VPMADDUBSW     Y4, Y7, Y4
-	VPMADDWD       bl2Ones<>+0(SB), Y4, Y4
-	VCVTDQ2PS      Y4, Y4
-	VPBROADCASTW   (R9), X7
-	VCVTPH2PS      X7, Y7
-	VPBROADCASTW   2(R9), X8
-	VCVTPH2PS      X8, Y8
-	VFMADD231PS    Y8, Y6, Y3
-	VMULPS         Y5, Y7, Y5
-	VFMADD231PS    Y5, Y4, Y3
+	VBROADCASTI128 4(R9), Y10
+	VPSRLVQ        Y2, Y10, Y10
+	VPAND          Y1, Y10, Y10
+	VPMADDUBSW     Y7, Y10, Y7
+	VPMADDWD       Y0, Y7, Y7
+	VCVTDQ2PS      Y7, Y7
+	VPBROADCASTW   (R9), X10
+	VCVTPH2PS      X10, Y10
+	VPBROADCASTW   2(R9), X11
+	VCVTPH2PS      X11, Y11
+	VFMADD231PS    Y11, Y9, Y6
+	VMULPS         Y8, Y10, Y8
+	VFMADD231PS    Y8, Y7, Y6
 	PREFETCHT0     2048(R9)
 	ADDQ           $0x14, R9
 	ADDQ           $0x20, R10
 	ADDQ           $0x04, R11
 	DECQ           R13
 	JNZ            loop0
-	VSHUFPS        $0x88, Y1, Y0, Y4
-	VSHUFPS        $0xdd, Y1, Y0, Y0
-	VADDPS         Y0, Y4, Y4
-	VSHUFPS        $0x88, Y3, Y2, Y0
-	VSHUFPS        $0xdd, Y3, Y2, Y1
-	VADDPS         Y1, Y0, Y0
-	VSHUFPS        $0x88, Y0, Y4, Y1
-	VSHUFPS        $0xdd, Y0, Y4, Y0
-	VADDPS         Y0, Y1, Y1
-	VEXTRACTF128   $0x01, Y1, X0
-	VADDPS         X0, X1, X0
-	VMOVSS         X0, (AX)
-	VEXTRACTPS     $0x01, X0, (AX)(SI*1)
-	VEXTRACTPS     $0x02, X0, (AX)(SI*2)
-	VEXTRACTPS     $0x03, X0, (AX)(BX*1)
+	VSHUFPS        $0x88, Y4, Y3, Y7
+	VSHUFPS        $0xdd, Y4, Y3, Y3
+	VADDPS         Y3, Y7, Y7
+	VSHUFPS        $0x88, Y6, Y5, Y3
+	VSHUFPS        $0xdd, Y6, Y5, Y4
+	VADDPS         Y4, Y3, Y3
+	VSHUFPS        $0x88, Y3, Y7, Y4
+	VSHUFPS        $0xdd, Y3, Y7, Y3
+	VADDPS         Y3, Y4, Y4
+	VEXTRACTF128   $0x01, Y4, X3
+	VADDPS         X3, X4, X3
+	VMOVSS         X3, (AX)
+	VEXTRACTPS     $0x01, X3, (AX)(SI*1)
+	VEXTRACTPS     $0x02, X3, (AX)(SI*2)
+	VEXTRACTPS     $0x03, X3, (AX)(BX*1)
 	ADDQ           $0x04, AX
 	DECQ           rows+32(FP)
 	JNZ            row
@@ -745,12 +765,17 @@ loop0:
 // func q5_0AVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q5_0AVX2x1(SB), NOSPLIT, $0-48
-	MOVQ out+0(FP), AX
-	MOVQ w+8(FP), CX
-	MOVQ act+16(FP), DX
+	MOVQ    out+0(FP), AX
+	MOVQ    w+8(FP), CX
+	MOVQ    act+16(FP), DX
+	VMOVDQU bl2Ones<>+0(SB), Y0
+	VMOVDQU bl2Nibble<>+0(SB), Y1
+	VMOVDQU bl2Nibbles<>+0(SB), Y2
+	VMOVDQU bl2Bits<>+0(SB), Y3
+	VMOVDQU bl2Fifth<>+0(SB), Y4
 
 row:
-	VPXOR Y0, Y0, Y0
+	VPXOR Y5, Y5, Y5
 	MOVQ  DX, BX
 	MOVQ  blocks+24(FP), SI
 	SHLQ  $0x05, SI
@@ -760,42 +785,42 @@ row:
 	MOVQ  blocks+24(FP), R8
 
 loop0:
-	VMOVDQU        (BX), Y1
-	VBROADCASTSS   (SI), Y2
-	VMOVSS         (SI)(DI*1), X3
-	VMULSS         bl2Minus16<>+0(SB), X3, X3
-	VBROADCASTI128 6(CX), Y4
-	VPSRLVQ        bl2Nibbles<>+0(SB), Y4, Y4
-	VPAND          bl2Nibble<>+0(SB), Y4, Y4
-	VPBROADCASTD   2(CX), Y5
-	VPSHUFB        bl2Spread<>+0(SB), Y5, Y5
-	VPAND          bl2Bits<>+0(SB), Y5, Y5
-	VPCMPEQB       bl2Bits<>+0(SB), Y5, Y5
-	VPAND          bl2Fifth<>+0(SB), Y5, Y5
-	VPOR           Y5, Y4, Y4
-	VPMADDUBSW     Y1, Y4, Y1
-	VPMADDWD       bl2Ones<>+0(SB), Y1, Y1
-	VCVTDQ2PS      Y1, Y1
-	VPBROADCASTW   (CX), X4
-	VCVTPH2PS      X4, Y4
-	VFMADD231PS    Y4, Y3, Y0
-	VMULPS         Y2, Y4, Y2
-	VFMADD231PS    Y2, Y1, Y0
+	VMOVDQU        (BX), Y6
+	VBROADCASTSS   (SI), Y7
+	VMOVSS         (SI)(DI*1), X8
+	VMULSS         bl2Minus16<>+0(SB), X8, X8
+	VBROADCASTI128 6(CX), Y9
+	VPSRLVQ        Y2, Y9, Y9
+	VPAND          Y1, Y9, Y9
+	VPBROADCASTD   2(CX), Y10
+	VPSHUFB        bl2Spread<>+0(SB), Y10, Y10
+	VPAND          Y3, Y10, Y10
+	VPCMPEQB       Y3, Y10, Y10
+	VPAND          Y4, Y10, Y10
+	VPOR           Y10, Y9, Y9
+	VPMADDUBSW     Y6, Y9, Y6
+	VPMADDWD       Y0, Y6, Y6
+	VCVTDQ2PS      Y6, Y6
+	VPBROADCASTW   (CX), X9
+	VCVTPH2PS      X9, Y9
+	VFMADD231PS    Y9, Y8, Y5
+	VMULPS         Y7, Y9, Y7
+	VFMADD231PS    Y7, Y6, Y5
 	PREFETCHT0     2048(CX)
 	ADDQ           $0x16, CX
 	ADDQ           $0x20, BX
 	ADDQ           $0x04, SI
 	DECQ           R8
 	JNZ            loop0
-	VSHUFPS        $0x88, Y0, Y0, Y1
-	VSHUFPS        $0xdd, Y0, Y0, Y0
-	VADDPS         Y0, Y1, Y1
-	VSHUFPS        $0x88, Y1, Y1, Y0
-	VSHUFPS        $0xdd, Y1, Y1, Y1
-	VADDPS         Y1, Y0, Y0
-	VEXTRACTF128   $0x01, Y0, X1
-	VADDPS         X1, X0, X1
-	VMOVSS         X1, (AX)
+	VSHUFPS        $0x88, Y5, Y5, Y6
+	VSHUFPS        $0xdd, Y5, Y5, Y5
+	VADDPS         Y5, Y6, Y6
+	VSHUFPS        $0x88, Y6, Y6, Y5
+	VSHUFPS        $0xdd, Y6, Y6, Y6
+	VADDPS         Y6, Y5, Y5
+	VEXTRACTF128   $0x01, Y5, X6
+	VADDPS         X6, X5, X6
+	VMOVSS         X6, (AX)
 	ADDQ           $0x04, AX
 	DECQ           rows+32(FP)
 	JNZ            row
@@ -805,24 +830,29 @@ loop0:
 // func q5_0AVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q5_0AVX2x4(SB), NOSPLIT, $0-48
-	MOVQ   out+0(FP), AX
-	MOVQ   w+8(FP), CX
-	MOVQ   act+16(FP), DX
-	MOVQ   blocks+24(FP), BX
-	IMUL3Q $0x00000016, BX, BX
-	MOVQ   step+40(FP), SI
-	IMULQ  SI, BX
-	LEAQ   (CX)(BX*1), DI
-	LEAQ   (DI)(BX*1), R8
-	LEAQ   (R8)(BX*1), R9
-	SHLQ   $0x02, SI
-	LEAQ   (SI)(SI*2), BX
+	MOVQ    out+0(FP), AX
+	MOVQ    w+8(FP), CX
+	MOVQ    act+16(FP), DX
+	MOVQ    blocks+24(FP), BX
+	IMUL3Q  $0x00000016, BX, BX
+	MOVQ    step+40(FP), SI
+	IMULQ   SI, BX
+	LEAQ    (CX)(BX*1), DI
+	LEAQ    (DI)(BX*1), R8
+	LEAQ    (R8)(BX*1), R9
+	SHLQ    $0x02, SI
+	LEAQ    (SI)(SI*2), BX
+	VMOVDQU bl2Ones<>+0(SB), Y0
+	VMOVDQU bl2Nibble<>+0(SB), Y1
+	VMOVDQU bl2Nibbles<>+0(SB), Y2
+	VMOVDQU bl2Bits<>+0(SB), Y3
+	VMOVDQU bl2Fifth<>+0(SB), Y4
 
 row:
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
+	VPXOR Y8, Y8, Y8
 	MOVQ  DX, R10
 	MOVQ  blocks+24(FP), R11
 	SHLQ  $0x05, R11
@@ -832,105 +862,105 @@ row:
 	MOVQ  blocks+24(FP), R13
 
 loop0:
-	VMOVDQU        (R10), Y4
-	VBROADCASTSS   (R11), Y5
-	VMOVSS         (R11)(R12*1), X6
-	VMULSS         bl2Minus16<>+0(SB), X6, X6
-	VBROADCASTI128 6(CX), Y7
-	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl2Nibble<>+0(SB), Y7, Y7
-	VPBROADCASTD   2(CX), Y8
-	VPSHUFB        bl2Spread<>+0(SB), Y8, Y8
-	VPAND          bl2Bits<>+0(SB), Y8, Y8
-	VPCMPEQB       bl2Bits<>+0(SB), Y8, Y8
-	VPAND          bl2Fifth<>+0(SB), Y8, Y8
-	VPOR           Y8, Y7, Y7
-	VPMADDUBSW     Y4, Y7, Y7
-	VPMADDWD       bl2Ones<>+0(SB), Y7, Y7
-	VCVTDQ2PS      Y7, Y7
-	VPBROADCASTW   (CX), X8
-	VCVTPH2PS      X8, Y8
-	VFMADD231PS    Y8, Y6, Y0
-	VMULPS         Y5, Y8, Y8
-	VFMADD231PS    Y8, Y7, Y0
+	VMOVDQU        (R10), Y9
+	VBROADCASTSS   (R11), Y10
+	VMOVSS         (R11)(R12*1), X11
+	VMULSS         bl2Minus16<>+0(SB), X11, X11
+	VBROADCASTI128 6(CX), Y12
+	VPSRLVQ        Y2, Y12, Y12
+	VPAND          Y1, Y12, Y12
+	VPBROADCASTD   2(CX), Y13
+	VPSHUFB        bl2Spread<>+0(SB), Y13, Y13
+	VPAND          Y3, Y13, Y13
+	VPCMPEQB       Y3, Y13, Y13
+	VPAND          Y4, Y13, Y13
+	VPOR           Y13, Y12, Y12
+	VPMADDUBSW     Y9, Y12, Y12
+	VPMADDWD       Y0, Y12, Y12
+	VCVTDQ2PS      Y12, Y12
+	VPBROADCASTW   (CX), X13
+	VCVTPH2PS      X13, Y13
+	VFMADD231PS    Y13, Y11, Y5
+	VMULPS         Y10, Y13, Y13
+	VFMADD231PS    Y13, Y12, Y5
 	PREFETCHT0     2048(CX)
 	ADDQ           $0x16, CX
-	VBROADCASTI128 6(DI), Y7
-	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl2Nibble<>+0(SB), Y7, Y7
-	VPBROADCASTD   2(DI), Y8
-	VPSHUFB        bl2Spread<>+0(SB), Y8, Y8
-	VPAND          bl2Bits<>+0(SB), Y8, Y8
-	VPCMPEQB       bl2Bits<>+0(SB), Y8, Y8
-	VPAND          bl2Fifth<>+0(SB), Y8, Y8
-	VPOR           Y8, Y7, Y7
-	VPMADDUBSW     Y4, Y7, Y7
-	VPMADDWD       bl2Ones<>+0(SB), Y7, Y7
-	VCVTDQ2PS      Y7, Y7
-	VPBROADCASTW   (DI), X8
-	VCVTPH2PS      X8, Y8
-	VFMADD231PS    Y8, Y6, Y1
-	VMULPS         Y5, Y8, Y8
-	VFMADD231PS    Y8, Y7, Y1
+	VBROADCASTI128 6(DI), Y12
+	VPSRLVQ        Y2, Y12, Y12
+	VPAND          Y1, Y12, Y12
+	VPBROADCASTD   2(DI), Y13
+	VPSHUFB        bl2Spread<>+0(SB), Y13, Y13
+	VPAND          Y3, Y13, Y13
+	VPCMPEQB       Y3, Y13, Y13
+	VPAND          Y4, Y13, Y13
+	VPOR           Y13, Y12, Y12
+	VPMADDUBSW     Y9, Y12, Y12
+	VPMADDWD       Y0, Y12, Y12
+	VCVTDQ2PS      Y12, Y12
+	VPBROADCASTW   (DI), X13
+	VCVTPH2PS      X13, Y13
+	VFMADD231PS    Y13, Y11, Y6
+	VMULPS         Y10, Y13, Y13
+	VFMADD231PS    Y13, Y12, Y6
 	PREFETCHT0     2048(DI)
 	ADDQ           $0x16, DI
-	VBROADCASTI128 6(R8), Y7
-	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl2Nibble<>+0(SB), Y7, Y7
-	VPBROADCASTD   2(R8), Y8
-	VPSHUFB        bl2Spread<>+0(SB), Y8, Y8
-	VPAND          bl2Bits<>+0(SB), Y8, Y8
-	VPCMPEQB       bl2Bits<>+0(SB), Y8, Y8
-	VPAND          bl2Fifth<>+0(SB), Y8, Y8
-	VPOR           Y8, Y7, Y7
-	VPMADDUBSW     Y4, Y7, Y7
-	VPMADDWD       bl2Ones<>+0(SB), Y7, Y7
-	VCVTDQ2PS      Y7, Y7
-	VPBROADCASTW   (R8), X8
-	VCVTPH2PS      X8, Y8
-	VFMADD231PS    Y8, Y6, Y2
-	VMULPS         Y5, Y8, Y8
-	VFMADD231PS    Y8, Y7, Y2
+	VBROADCASTI128 6(R8), Y12
+	VPSRLVQ        Y2, Y12, Y12
+	VPAND          Y1, Y12, Y12
+	VPBROADCASTD   2(R8), Y13
+	VPSHUFB        bl2Spread<>+0(SB), Y13, Y13
+	VPAND          Y3, Y13, Y13
+	VPCMPEQB       Y3, Y13, Y13
+	VPAND          Y4, Y13, Y13
+	VPOR           Y13, Y12, Y12
+	VPMADDUBSW     Y9, Y12, Y12
+	VPMADDWD       Y0, Y12, Y12
+	VCVTDQ2PS      Y12, Y12
+	VPBROADCASTW   (R8), X13
+	VCVTPH2PS      X13, Y13
+	VFMADD231PS    Y13, Y11, Y7
+	VMULPS         Y10, Y13, Y13
+	VFMADD231PS    Y13, Y12, Y7
 	PREFETCHT0     2048(R8)
 	ADDQ           $0x16, R8
-	VBROADCASTI128 6(R9), Y7
-	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl2Nibble<>+0(SB), Y7, Y7
-	VPBROADCASTD   2(R9), Y8
-	VPSHUFB        bl2Spread<>+0(SB), Y8, Y8
-	VPAND          bl2Bits<>+0(SB), Y8, Y8
-	VPCMPEQB       bl2Bits<>+0(SB), Y8, Y8
-	VPAND          bl2Fifth<>+0(SB), Y8, Y8
-	VPOR           Y8, Y7, Y7
-	VPMADDUBSW     Y4, Y7, Y4
-	VPMADDWD       bl2Ones<>+0(SB), Y4, Y4
-	VCVTDQ2PS      Y4, Y4
-	VPBROADCASTW   (R9), X7
-	VCVTPH2PS      X7, Y7
-	VFMADD231PS    Y7, Y6, Y3
-	VMULPS         Y5, Y7, Y5
-	VFMADD231PS    Y5, Y4, Y3
+	VBROADCASTI128 6(R9), Y12
+	VPSRLVQ        Y2, Y12, Y12
+	VPAND          Y1, Y12, Y12
+	VPBROADCASTD   2(R9), Y13
+	VPSHUFB        bl2Spread<>+0(SB), Y13, Y13
+	VPAND          Y3, Y13, Y13
+	VPCMPEQB       Y3, Y13, Y13
+	VPAND          Y4, Y13, Y13
+	VPOR           Y13, Y12, Y12
+	VPMADDUBSW     Y9, Y12, Y9
+	VPMADDWD       Y0, Y9, Y9
+	VCVTDQ2PS      Y9, Y9
+	VPBROADCASTW   (R9), X12
+	VCVTPH2PS      X12, Y12
+	VFMADD231PS    Y12, Y11, Y8
+	VMULPS         Y10, Y12, Y10
+	VFMADD231PS    Y10, Y9, Y8
 	PREFETCHT0     2048(R9)
 	ADDQ           $0x16, R9
 	ADDQ           $0x20, R10
 	ADDQ           $0x04, R11
 	DECQ           R13
 	JNZ            loop0
-	VSHUFPS        $0x88, Y1, Y0, Y4
-	VSHUFPS        $0xdd, Y1, Y0, Y0
-	VADDPS         Y0, Y4, Y4
-	VSHUFPS        $0x88, Y3, Y2, Y0
-	VSHUFPS        $0xdd, Y3, Y2, Y1
-	VADDPS         Y1, Y0, Y0
-	VSHUFPS        $0x88, Y0, Y4, Y1
-	VSHUFPS        $0xdd, Y0, Y4, Y0
-	VADDPS         Y0, Y1, Y1
-	VEXTRACTF128   $0x01, Y1, X0
-	VADDPS         X0, X1, X0
-	VMOVSS         X0, (AX)
-	VEXTRACTPS     $0x01, X0, (AX)(SI*1)
-	VEXTRACTPS     $0x02, X0, (AX)(SI*2)
-	VEXTRACTPS     $0x03, X0, (AX)(BX*1)
+	VSHUFPS        $0x88, Y6, Y5, Y9
+	VSHUFPS        $0xdd, Y6, Y5, Y5
+	VADDPS         Y5, Y9, Y9
+	VSHUFPS        $0x88, Y8, Y7, Y5
+	VSHUFPS        $0xdd, Y8, Y7, Y6
+	VADDPS         Y6, Y5, Y5
+	VSHUFPS        $0x88, Y5, Y9, Y6
+	VSHUFPS        $0xdd, Y5, Y9, Y5
+	VADDPS         Y5, Y6, Y6
+	VEXTRACTF128   $0x01, Y6, X5
+	VADDPS         X5, X6, X5
+	VMOVSS         X5, (AX)
+	VEXTRACTPS     $0x01, X5, (AX)(SI*1)
+	VEXTRACTPS     $0x02, X5, (AX)(SI*2)
+	VEXTRACTPS     $0x03, X5, (AX)(BX*1)
 	ADDQ           $0x04, AX
 	DECQ           rows+32(FP)
 	JNZ            row
@@ -940,12 +970,17 @@ loop0:
 // func q5_1AVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q5_1AVX2x1(SB), NOSPLIT, $0-48
-	MOVQ out+0(FP), AX
-	MOVQ w+8(FP), CX
-	MOVQ act+16(FP), DX
+	MOVQ    out+0(FP), AX
+	MOVQ    w+8(FP), CX
+	MOVQ    act+16(FP), DX
+	VMOVDQU bl2Ones<>+0(SB), Y0
+	VMOVDQU bl2Nibble<>+0(SB), Y1
+	VMOVDQU bl2Nibbles<>+0(SB), Y2
+	VMOVDQU bl2Bits<>+0(SB), Y3
+	VMOVDQU bl2Fifth<>+0(SB), Y4
 
 row:
-	VPXOR Y0, Y0, Y0
+	VPXOR Y5, Y5, Y5
 	MOVQ  DX, BX
 	MOVQ  blocks+24(FP), SI
 	SHLQ  $0x05, SI
@@ -955,43 +990,43 @@ row:
 	MOVQ  blocks+24(FP), R8
 
 loop0:
-	VMOVDQU        (BX), Y1
-	VBROADCASTSS   (SI), Y2
-	VMOVSS         (SI)(DI*1), X3
-	VBROADCASTI128 8(CX), Y4
-	VPSRLVQ        bl2Nibbles<>+0(SB), Y4, Y4
-	VPAND          bl2Nibble<>+0(SB), Y4, Y4
-	VPBROADCASTD   4(CX), Y5
-	VPSHUFB        bl2Spread<>+0(SB), Y5, Y5
-	VPAND          bl2Bits<>+0(SB), Y5, Y5
-	VPCMPEQB       bl2Bits<>+0(SB), Y5, Y5
-	VPAND          bl2Fifth<>+0(SB), Y5, Y5
-	VPOR           Y5, Y4, Y4
-	VPMADDUBSW     Y1, Y4, Y1
-	VPMADDWD       bl2Ones<>+0(SB), Y1, Y1
-	VCVTDQ2PS      Y1, Y1
-	VPBROADCASTW   (CX), X4
-	VCVTPH2PS      X4, Y4
-	VPBROADCASTW   2(CX), X5
-	VCVTPH2PS      X5, Y5
-	VFMADD231PS    Y5, Y3, Y0
-	VMULPS         Y2, Y4, Y2
-	VFMADD231PS    Y2, Y1, Y0
+	VMOVDQU        (BX), Y6
+	VBROADCASTSS   (SI), Y7
+	VMOVSS         (SI)(DI*1), X8
+	VBROADCASTI128 8(CX), Y9
+	VPSRLVQ        Y2, Y9, Y9
+	VPAND          Y1, Y9, Y9
+	VPBROADCASTD   4(CX), Y10
+	VPSHUFB        bl2Spread<>+0(SB), Y10, Y10
+	VPAND          Y3, Y10, Y10
+	VPCMPEQB       Y3, Y10, Y10
+	VPAND          Y4, Y10, Y10
+	VPOR           Y10, Y9, Y9
+	VPMADDUBSW     Y6, Y9, Y6
+	VPMADDWD       Y0, Y6, Y6
+	VCVTDQ2PS      Y6, Y6
+	VPBROADCASTW   (CX), X9
+	VCVTPH2PS      X9, Y9
+	VPBROADCASTW   2(CX), X10
+	VCVTPH2PS      X10, Y10
+	VFMADD231PS    Y10, Y8, Y5
+	VMULPS         Y7, Y9, Y7
+	VFMADD231PS    Y7, Y6, Y5
 	PREFETCHT0     2048(CX)
 	ADDQ           $0x18, CX
 	ADDQ           $0x20, BX
 	ADDQ           $0x04, SI
 	DECQ           R8
 	JNZ            loop0
-	VSHUFPS        $0x88, Y0, Y0, Y1
-	VSHUFPS        $0xdd, Y0, Y0, Y0
-	VADDPS         Y0, Y1, Y1
-	VSHUFPS        $0x88, Y1, Y1, Y0
-	VSHUFPS        $0xdd, Y1, Y1, Y1
-	VADDPS         Y1, Y0, Y0
-	VEXTRACTF128   $0x01, Y0, X1
-	VADDPS         X1, X0, X1
-	VMOVSS         X1, (AX)
+	VSHUFPS        $0x88, Y5, Y5, Y6
+	VSHUFPS        $0xdd, Y5, Y5, Y5
+	VADDPS         Y5, Y6, Y6
+	VSHUFPS        $0x88, Y6, Y6, Y5
+	VSHUFPS        $0xdd, Y6, Y6, Y6
+	VADDPS         Y6, Y5, Y5
+	VEXTRACTF128   $0x01, Y5, X6
+	VADDPS         X6, X5, X6
+	VMOVSS         X6, (AX)
 	ADDQ           $0x04, AX
 	DECQ           rows+32(FP)
 	JNZ            row
@@ -1001,24 +1036,29 @@ loop0:
 // func q5_1AVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q5_1AVX2x4(SB), NOSPLIT, $0-48
-	MOVQ   out+0(FP), AX
-	MOVQ   w+8(FP), CX
-	MOVQ   act+16(FP), DX
-	MOVQ   blocks+24(FP), BX
-	IMUL3Q $0x00000018, BX, BX
-	MOVQ   step+40(FP), SI
-	IMULQ  SI, BX
-	LEAQ   (CX)(BX*1), DI
-	LEAQ   (DI)(BX*1), R8
-	LEAQ   (R8)(BX*1), R9
-	SHLQ   $0x02, SI
-	LEAQ   (SI)(SI*2), BX
+	MOVQ    out+0(FP), AX
+	MOVQ    w+8(FP), CX
+	MOVQ    act+16(FP), DX
+	MOVQ    blocks+24(FP), BX
+	IMUL3Q  $0x00000018, BX, BX
+	MOVQ    step+40(FP), SI
+	IMULQ   SI, BX
+	LEAQ    (CX)(BX*1), DI
+	LEAQ    (DI)(BX*1), R8
+	LEAQ    (R8)(BX*1), R9
+	SHLQ    $0x02, SI
+	LEAQ    (SI)(SI*2), BX
+	VMOVDQU bl2Ones<>+0(SB), Y0
+	VMOVDQU bl2Nibble<>+0(SB), Y1
+	VMOVDQU bl2Nibbles<>+0(SB), Y2
+	VMOVDQU bl2Bits<>+0(SB), Y3
+	VMOVDQU bl2Fifth<>+0(SB), Y4
 
 row:
-	VPXOR Y0, Y0, Y0
-	VPXOR Y1, Y1, Y1
-	VPXOR Y2, Y2, Y2
-	VPXOR Y3, Y3, Y3
+	VPXOR Y5, Y5, Y5
+	VPXOR Y6, Y6, Y6
+	VPXOR Y7, Y7, Y7
+	VPXOR Y8, Y8, Y8
 	MOVQ  DX, R10
 	MOVQ  blocks+24(FP), R11
 	SHLQ  $0x05, R11
@@ -1028,112 +1068,112 @@ row:
 	MOVQ  blocks+24(FP), R13
 
 loop0:
-	VMOVDQU        (R10), Y4
-	VBROADCASTSS   (R11), Y5
-	VMOVSS         (R11)(R12*1), X6
-	VBROADCASTI128 8(CX), Y7
-	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl2Nibble<>+0(SB), Y7, Y7
-	VPBROADCASTD   4(CX), Y8
-	VPSHUFB        bl2Spread<>+0(SB), Y8, Y8
-	VPAND          bl2Bits<>+0(SB), Y8, Y8
-	VPCMPEQB       bl2Bits<>+0(SB), Y8, Y8
-	VPAND          bl2Fifth<>+0(SB), Y8, Y8
-	VPOR           Y8, Y7, Y7
-	VPMADDUBSW     Y4, Y7, Y7
-	VPMADDWD       bl2Ones<>+0(SB), Y7, Y7
-	VCVTDQ2PS      Y7, Y7
-	VPBROADCASTW   (CX), X8
-	VCVTPH2PS      X8, Y8
-	VPBROADCASTW   2(CX), X9
-	VCVTPH2PS      X9, Y9
-	VFMADD231PS    Y9, Y6, Y0
-	VMULPS         Y5, Y8, Y8
-	VFMADD231PS    Y8, Y7, Y0
+	VMOVDQU        (R10), Y9
+	VBROADCASTSS   (R11), Y10
+	VMOVSS         (R11)(R12*1), X11
+	VBROADCASTI128 8(CX), Y12
+	VPSRLVQ        Y2, Y12, Y12
+	VPAND          Y1, Y12, Y12
+	VPBROADCASTD   4(CX), Y13
+	VPSHUFB        bl2Spread<>+0(SB), Y13, Y13
+	VPAND          Y3, Y13, Y13
+	VPCMPEQB       Y3, Y13, Y13
+	VPAND          Y4, Y13, Y13
+	VPOR           Y13, Y12, Y12
+	VPMADDUBSW     Y9, Y12, Y12
+	VPMADDWD       Y0, Y12, Y12
+	VCVTDQ2PS      Y12, Y12
+	VPBROADCASTW   (CX), X13
+	VCVTPH2PS      X13, Y13
+	VPBROADCASTW   2(CX), X14
+	VCVTPH2PS      X14, Y14
+	VFMADD231PS    Y14, Y11, Y5
+	VMULPS         Y10, Y13, Y13
+	VFMADD231PS    Y13, Y12, Y5
 	PREFETCHT0     2048(CX)
 	ADDQ           $0x18, CX
-	VBROADCASTI128 8(DI), Y7
-	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl2Nibble<>+0(SB), Y7, Y7
-	VPBROADCASTD   4(DI), Y8
-	VPSHUFB        bl2Spread<>+0(SB), Y8, Y8
-	VPAND          bl2Bits<>+0(SB), Y8, Y8
-	VPCMPEQB       bl2Bits<>+0(SB), Y8, Y8
-	VPAND          bl2Fifth<>+0(SB), Y8, Y8
-	VPOR           Y8, Y7, Y7
-	VPMADDUBSW     Y4, Y7, Y7
-	VPMADDWD       bl2Ones<>+0(SB), Y7, Y7
-	VCVTDQ2PS      Y7, Y7
-	VPBROADCASTW   (DI), X8
-	VCVTPH2PS      X8, Y8
-	VPBROADCASTW   2(DI), X9
-	VCVTPH2PS      X9, Y9
-	VFMADD231PS    Y9, Y6, Y1
-	VMULPS         Y5, Y8, Y8
-	VFMADD231PS    Y8, Y7, Y1
+	VBROADCASTI128 8(DI), Y12
+	VPSRLVQ        Y2, Y12, Y12
+	VPAND          Y1, Y12, Y12
+	VPBROADCASTD   4(DI), Y13
+	VPSHUFB        bl2Spread<>+0(SB), Y13, Y13
+	VPAND          Y3, Y13, Y13
+	VPCMPEQB       Y3, Y13, Y13
+	VPAND          Y4, Y13, Y13
+	VPOR           Y13, Y12, Y12
+	VPMADDUBSW     Y9, Y12, Y12
+	VPMADDWD       Y0, Y12, Y12
+	VCVTDQ2PS      Y12, Y12
+	VPBROADCASTW   (DI), X13
+	VCVTPH2PS      X13, Y13
+	VPBROADCASTW   2(DI), X14
+	VCVTPH2PS      X14, Y14
+	VFMADD231PS    Y14, Y11, Y6
+	VMULPS         Y10, Y13, Y13
+	VFMADD231PS    Y13, Y12, Y6
 	PREFETCHT0     2048(DI)
 	ADDQ           $0x18, DI
-	VBROADCASTI128 8(R8), Y7
-	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl2Nibble<>+0(SB), Y7, Y7
-	VPBROADCASTD   4(R8), Y8
-	VPSHUFB        bl2Spread<>+0(SB), Y8, Y8
-	VPAND          bl2Bits<>+0(SB), Y8, Y8
-	VPCMPEQB       bl2Bits<>+0(SB), Y8, Y8
-	VPAND          bl2Fifth<>+0(SB), Y8, Y8
-	VPOR           Y8, Y7, Y7
-	VPMADDUBSW     Y4, Y7, Y7
-	VPMADDWD       bl2Ones<>+0(SB), Y7, Y7
-	VCVTDQ2PS      Y7, Y7
-	VPBROADCASTW   (R8), X8
-	VCVTPH2PS      X8, Y8
-	VPBROADCASTW   2(R8), X9
-	VCVTPH2PS      X9, Y9
-	VFMADD231PS    Y9, Y6, Y2
-	VMULPS         Y5, Y8, Y8
-	VFMADD231PS    Y8, Y7, Y2
+	VBROADCASTI128 8(R8), Y12
+	VPSRLVQ        Y2, Y12, Y12
+	VPAND          Y1, Y12, Y12
+	VPBROADCASTD   4(R8), Y13
+	VPSHUFB        bl2Spread<>+0(SB), Y13, Y13
+	VPAND          Y3, Y13, Y13
+	VPCMPEQB       Y3, Y13, Y13
+	VPAND          Y4, Y13, Y13
+	VPOR           Y13, Y12, Y12
+	VPMADDUBSW     Y9, Y12, Y12
+	VPMADDWD       Y0, Y12, Y12
+	VCVTDQ2PS      Y12, Y12
+	VPBROADCASTW   (R8), X13
+	VCVTPH2PS      X13, Y13
+	VPBROADCASTW   2(R8), X14
+	VCVTPH2PS      X14, Y14
+	VFMADD231PS    Y14, Y11, Y7
+	VMULPS         Y10, Y13, Y13
+	VFMADD231PS    Y13, Y12, Y7
 	PREFETCHT0     2048(R8)
 	ADDQ           $0x18, R8
-	VBROADCASTI128 8(R9), Y7
-	VPSRLVQ        bl2Nibbles<>+0(SB), Y7, Y7
-	VPAND          bl2Nibble<>+0(SB), Y7, Y7
-	VPBROADCASTD   4(R9), Y8
-	VPSHUFB        bl2Spread<>+0(SB), Y8, Y8
-	VPAND          bl2Bits<>+0(SB), Y8, Y8
-	VPCMPEQB       bl2Bits<>+0(SB), Y8, Y8
-	VPAND          bl2Fifth<>+0(SB), Y8, Y8
-	VPOR           Y8, Y7, Y7
-	VPMADDUBSW     Y4, Y7, Y4
-	VPMADDWD       bl2Ones<>+0(SB), Y4, Y4
-	VCVTDQ2PS      Y4, Y4
-	VPBROADCASTW   (R9), X7
-	VCVTPH2PS      X7, Y7
-	VPBROADCASTW   2(R9), X8
-	VCVTPH2PS      X8, Y8
-	VFMADD231PS    Y8, Y6, Y3
-	VMULPS         Y5, Y7, Y5
-	VFMADD231PS    Y5, Y4, Y3
+	VBROADCASTI128 8(R9), Y12
+	VPSRLVQ        Y2, Y12, Y12
+	VPAND          Y1, Y12, Y12
+	VPBROADCASTD   4(R9), Y13
+	VPSHUFB        bl2Spread<>+0(SB), Y13, Y13
+	VPAND          Y3, Y13, Y13
+	VPCMPEQB       Y3, Y13, Y13
+	VPAND          Y4, Y13, Y13
+	VPOR           Y13, Y12, Y12
+	VPMADDUBSW     Y9, Y12, Y9
+	VPMADDWD       Y0, Y9, Y9
+	VCVTDQ2PS      Y9, Y9
+	VPBROADCASTW   (R9), X12
+	VCVTPH2PS      X12, Y12
+	VPBROADCASTW   2(R9), X13
+	VCVTPH2PS      X13, Y13
+	VFMADD231PS    Y13, Y11, Y8
+	VMULPS         Y10, Y12, Y10
+	VFMADD231PS    Y10, Y9, Y8
 	PREFETCHT0     2048(R9)
 	ADDQ           $0x18, R9
 	ADDQ           $0x20, R10
 	ADDQ           $0x04, R11
 	DECQ           R13
 	JNZ            loop0
-	VSHUFPS        $0x88, Y1, Y0, Y4
-	VSHUFPS        $0xdd, Y1, Y0, Y0
-	VADDPS         Y0, Y4, Y4
-	VSHUFPS        $0x88, Y3, Y2, Y0
-	VSHUFPS        $0xdd, Y3, Y2, Y1
-	VADDPS         Y1, Y0, Y0
-	VSHUFPS        $0x88, Y0, Y4, Y1
-	VSHUFPS        $0xdd, Y0, Y4, Y0
-	VADDPS         Y0, Y1, Y1
-	VEXTRACTF128   $0x01, Y1, X0
-	VADDPS         X0, X1, X0
-	VMOVSS         X0, (AX)
-	VEXTRACTPS     $0x01, X0, (AX)(SI*1)
-	VEXTRACTPS     $0x02, X0, (AX)(SI*2)
-	VEXTRACTPS     $0x03, X0, (AX)(BX*1)
+	VSHUFPS        $0x88, Y6, Y5, Y9
+	VSHUFPS        $0xdd, Y6, Y5, Y5
+	VADDPS         Y5, Y9, Y9
+	VSHUFPS        $0x88, Y8, Y7, Y5
+	VSHUFPS        $0xdd, Y8, Y7, Y6
+	VADDPS         Y6, Y5, Y5
+	VSHUFPS        $0x88, Y5, Y9, Y6
+	VSHUFPS        $0xdd, Y5, Y9, Y5
+	VADDPS         Y5, Y6, Y6
+	VEXTRACTF128   $0x01, Y6, X5
+	VADDPS         X5, X6, X5
+	VMOVSS         X5, (AX)
+	VEXTRACTPS     $0x01, X5, (AX)(SI*1)
+	VEXTRACTPS     $0x02, X5, (AX)(SI*2)
+	VEXTRACTPS     $0x03, X5, (AX)(BX*1)
 	ADDQ           $0x04, AX
 	DECQ           rows+32(FP)
 	JNZ            row

@@ -19,12 +19,12 @@ func blockAVX2() {
 	t := newTables("bl2")
 	c := newBlock32(t, false)
 	minus8, minus16 := t.words("Minus8", 0xc1000000), t.words("Minus16", 0xc1800000)
-	matvec("q8_0AVX2x", 34, plain(c.q8_0))
-	matvec("iq4nlAVX2x", 18, plain(c.iq4nl))
-	matvec("q4_0AVX2x", 18, plain(c.unsigned(unsignedBlock{bytes: 18, offset: &minus8, qs: 2})))
-	matvec("q4_1AVX2x", 20, plain(c.unsigned(unsignedBlock{bytes: 20, min: 2, qs: 4})))
-	matvec("q5_0AVX2x", 22, plain(c.unsigned(unsignedBlock{bytes: 22, offset: &minus16, high: 2, qs: 6})))
-	matvec("q5_1AVX2x", 24, plain(c.unsigned(unsignedBlock{bytes: 24, min: 2, high: 4, qs: 8})))
+	matvec("q8_0AVX2x", 34, keeping(c.q8_0, &c.ones))
+	matvec("iq4nlAVX2x", 18, keeping(c.iq4nl, &c.ones, &c.nibble, &c.nibbles, &c.values))
+	matvec("q4_0AVX2x", 18, keeping(c.unsigned(unsignedBlock{bytes: 18, offset: &minus8, qs: 2}), &c.ones, &c.nibble, &c.nibbles))
+	matvec("q4_1AVX2x", 20, keeping(c.unsigned(unsignedBlock{bytes: 20, min: 2, qs: 4}), &c.ones, &c.nibble, &c.nibbles))
+	matvec("q5_0AVX2x", 22, keeping(c.unsigned(unsignedBlock{bytes: 22, offset: &minus16, high: 2, qs: 6}), &c.ones, &c.nibble, &c.nibbles, &c.bits, &c.fifth))
+	matvec("q5_1AVX2x", 24, keeping(c.unsigned(unsignedBlock{bytes: 24, min: 2, high: 4, qs: 8}), &c.ones, &c.nibble, &c.nibbles, &c.bits, &c.fifth))
 }
 
 // iq4nlValues are the weights that the nibbles of IQ4_NL and IQ4_XS stand for.
@@ -33,13 +33,13 @@ var iq4nlValues = [16]int8{-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 
 // block32 holds the tables. With VNNI, products are summed by VPDPBUSD.
 type block32 struct {
 	vnni    bool
-	ones    Mem // 16 words of 1
-	nibble  Mem // 32 bytes 0x0f
-	nibbles Mem // shifts of 64-bit words: none in the low lane, 4 in the high
-	spread  Mem // byte shuffle: byte i/8
-	bits    Mem // bit i%8 in byte i
-	fifth   Mem // 32 bytes 0x10
-	values  Mem // iq4nlValues in both lanes
+	ones    constant // 16 words of 1
+	nibble  constant // 32 bytes 0x0f
+	nibbles constant // shifts of 64-bit words: none in the low lane, 4 in the high
+	spread  Mem      // byte shuffle: byte i/8
+	bits    constant // bit i%8 in byte i
+	fifth   constant // 32 bytes 0x10
+	values  constant // iq4nlValues in both lanes
 }
 
 func newBlock32(t *tables, vnni bool) *block32 {
@@ -47,13 +47,13 @@ func newBlock32(t *tables, vnni bool) *block32 {
 	if vnni {
 		return c // only q8_0, which needs no tables then
 	}
-	c.ones = t.bytes("Ones", 32, func(i int) byte { return byte(1 - i%2) })
-	c.nibble = t.repeat("Nibble", 32, 0x0f)
-	c.nibbles = t.words("Nibbles", 0, 0, 0, 0, 4, 0, 4, 0)
+	c.ones = constant{mem: t.bytes("Ones", 32, func(i int) byte { return byte(1 - i%2) })}
+	c.nibble = constant{mem: t.repeat("Nibble", 32, 0x0f)}
+	c.nibbles = constant{mem: t.words("Nibbles", 0, 0, 0, 0, 4, 0, 4, 0)}
 	c.spread = t.bytes("Spread", 32, func(i int) byte { return byte(i / 8) })
-	c.bits = t.bytes("Bits", 32, func(i int) byte { return 1 << (i % 8) })
-	c.fifth = t.repeat("Fifth", 32, 0x10)
-	c.values = t.bytes("Values", 32, func(i int) byte { return byte(iq4nlValues[i%16]) })
+	c.bits = constant{mem: t.bytes("Bits", 32, func(i int) byte { return 1 << (i % 8) })}
+	c.fifth = constant{mem: t.repeat("Fifth", 32, 0x10)}
+	c.values = constant{mem: t.bytes("Values", 32, func(i int) byte { return byte(iq4nlValues[i%16]) })}
 	return c
 }
 
@@ -105,7 +105,7 @@ func (c *block32) dot(q, a reg.VecVirtual) reg.VecVirtual {
 		VPDPBUSD(a, q, sum)
 	} else {
 		VPMADDUBSW(a, q, sum)
-		VPMADDWD(c.ones, sum, sum)
+		VPMADDWD(c.ones.y, sum, sum)
 	}
 	VCVTDQ2PS(sum, sum)
 	return sum
@@ -134,17 +134,15 @@ func (c *block32) q8_0(f *frame) {
 func (c *block32) q4(m Mem) reg.VecVirtual {
 	q := YMM()
 	VBROADCASTI128(m, q)
-	VPSRLVQ(c.nibbles, q, q)
-	VPAND(c.nibble, q, q)
+	VPSRLVQ(c.nibbles.y, q, q)
+	VPAND(c.nibble.y, q, q)
 	return q
 }
 
 func (c *block32) iq4nl(f *frame) {
-	values := YMM()
-	VMOVDQU(c.values, values)
 	q8bRow(f, 18, nil, func(s int, w reg.GPVirtual, a q8bBlock) {
 		q, t := c.q4(Mem{Base: w, Disp: 2}), YMM()
-		VPSHUFB(q, values, q)
+		VPSHUFB(q, c.values.y, q)
 		VPSIGNB(q, a.q, t)
 		VPABSB(q, q)
 		sum, d := c.dot(q, t), half(Mem{Base: w})
@@ -180,9 +178,9 @@ func (c *block32) unsigned(b unsignedBlock) rowFunc {
 				h := YMM()
 				VPBROADCASTD(Mem{Base: w, Disp: b.high}, h)
 				VPSHUFB(c.spread, h, h)
-				VPAND(c.bits, h, h)
-				VPCMPEQB(c.bits, h, h)
-				VPAND(c.fifth, h, h)
+				VPAND(c.bits.y, h, h)
+				VPCMPEQB(c.bits.y, h, h)
+				VPAND(c.fifth.y, h, h)
 				VPOR(h, q, q)
 			}
 			sum, d := c.dot(q, a.q), half(Mem{Base: w})

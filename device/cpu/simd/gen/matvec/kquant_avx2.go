@@ -38,29 +38,12 @@ func kquantAVX2() {
 		top2:    t.bytes("Top2", 16, func(i int) byte { return byte(uint16(1) << (14 - i/2*2) >> (i % 2 * 8)) }),
 		words:   t.words("Words", 0x00300030, 0x00300030, 0x00300030, 0x00300030, 0x00200020, 0x00200020, 0x00200020, 0x00200020),
 	}
-	matvec("q2kAVX2x", 84, c.with(c.q2k, &c.nibble, &c.two))
-	matvec("q3kAVX2x", 110, c.with(c.q3k, &c.nibble, &c.two, &c.bit2))
-	matvec("q4kAVX2x", 144, c.with(c.q45k(false), &c.nibble))
-	matvec("q5kAVX2x", 176, c.with(c.q45k(true), &c.nibble, &c.bit4))
-	matvec("q6kAVX2x", 210, c.with(c.q6k, &c.nibble, &c.two4))
-	matvec("iq4xsAVX2x", 136, c.with(c.iq4xs, &c.nibble, &c.nibbles, &c.values))
-}
-
-// constant is a table that is kept in a register while one kernel is written.
-type constant struct {
-	mem Mem
-	y   reg.VecVirtual
-}
-
-// with is the setup of a row that keeps some constants in registers.
-func (c *kquant2) with(row rowFunc, keep ...*constant) func() rowFunc {
-	return func() rowFunc {
-		for _, k := range keep {
-			k.y = YMM()
-			VMOVDQU(k.mem, k.y)
-		}
-		return row
-	}
+	matvec("q2kAVX2x", 84, keeping(c.q2k, &c.nibble, &c.two))
+	matvec("q3kAVX2x", 110, keeping(c.q3k, &c.nibble, &c.two, &c.bit2))
+	matvec("q4kAVX2x", 144, keeping(c.q45k(false), &c.nibble))
+	matvec("q5kAVX2x", 176, keeping(c.q45k(true), &c.nibble, &c.bit4))
+	matvec("q6kAVX2x", 210, keeping(c.q6k, &c.nibble, &c.two4))
+	matvec("iq4xsAVX2x", 136, keeping(c.iq4xs, &c.nibble, &c.nibbles, &c.values))
 }
 
 // kquant2 holds the tables.

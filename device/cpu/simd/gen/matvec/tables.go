@@ -59,3 +59,20 @@ func loadX(m Mem) reg.VecVirtual {
 	VMOVDQU32(m, v)
 	return v
 }
+
+// constant is a table that is kept in a register while one kernel is written.
+type constant struct {
+	mem Mem // 32 bytes
+	y   reg.VecVirtual
+}
+
+// keeping is the setup of a row that keeps constants in registers.
+func keeping(row rowFunc, keep ...*constant) func() rowFunc {
+	return func() rowFunc {
+		for _, k := range keep {
+			k.y = YMM()
+			VMOVDQU(k.mem, k.y)
+		}
+		return row
+	}
+}
