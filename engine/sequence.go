@@ -39,6 +39,11 @@ func (e *ContextError) Error() string {
 func (e *Engine) NewSequence() (*Sequence, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	return e.newSequence()
+}
+
+// newSequence is NewSequence for a caller who holds e.mu.
+func (e *Engine) newSequence() (*Sequence, error) {
 	if e.closed {
 		return nil, ErrClosed
 	}
@@ -77,14 +82,14 @@ func (s *Sequence) Truncate(n int) {
 
 // Fork starts a sequence with the same tokens in a slot of its own.
 func (s *Sequence) Fork() (*Sequence, error) {
-	f, err := s.e.NewSequence()
-	if err != nil {
-		return nil, err
-	}
 	s.e.mu.Lock()
 	defer s.e.mu.Unlock()
-	if s.closed || s.e.closed {
+	if s.closed {
 		return nil, ErrClosed
+	}
+	f, err := s.e.newSequence()
+	if err != nil {
+		return nil, err
 	}
 	s.e.cache.Copy(f.slot, s.slot, s.n)
 	f.n = s.n
@@ -102,6 +107,9 @@ func (s *Sequence) Prefill(ctx context.Context, tokens []int32) ([]float32, erro
 	s.e.mu.Lock()
 	defer s.e.mu.Unlock()
 	if err := s.fits(len(tokens)); err != nil {
+		return nil, err
+	}
+	if err := s.e.known(tokens); err != nil {
 		return nil, err
 	}
 	for at := 0; at < len(tokens); {

@@ -65,6 +65,9 @@ func (e *Engine) step(items []Item) error {
 func (e *Engine) add(items []Item, i int) error {
 	it, b := &items[i], &e.batch
 	s := it.Sequence
+	if s == nil {
+		return fmt.Errorf("engine: item %d: no sequence", i)
+	}
 	if s.e != e {
 		return fmt.Errorf("engine: item %d: sequence of another engine", i)
 	}
@@ -82,16 +85,26 @@ func (e *Engine) add(items []Item, i int) error {
 			return fmt.Errorf("engine: items %d and %d are the same sequence", j, i)
 		}
 	}
+	if err := e.known(it.Tokens); err != nil {
+		return err
+	}
 	for k, t := range it.Tokens {
-		if t < 0 || int(t) >= e.model.Hyper.Vocab {
-			return fmt.Errorf("engine: token %d of a vocabulary of %d", t, e.model.Hyper.Vocab)
-		}
 		b.Tokens = append(b.Tokens, t)
 		b.Pos = append(b.Pos, int32(s.n+k))
 		b.Slot = append(b.Slot, int32(s.slot))
 	}
 	if !it.NoLogits {
 		b.Output = append(b.Output, int32(len(b.Tokens)-1))
+	}
+	return nil
+}
+
+// known checks that tokens are in the vocabulary.
+func (e *Engine) known(tokens []int32) error {
+	for _, t := range tokens {
+		if t < 0 || int(t) >= e.model.Hyper.Vocab {
+			return fmt.Errorf("engine: token %d of a vocabulary of %d", t, e.model.Hyper.Vocab)
+		}
 	}
 	return nil
 }
