@@ -3,8 +3,9 @@ module github.com/holdfast-llm/holdfast
 go 1.26.0
 
 require (
-	github.com/ardanlabs/jinja v1.7.0 // indirect
-	github.com/rogpeppe/go-internal v1.16.0 // indirect
-	golang.org/x/sys v0.50.0 // indirect
-	golang.org/x/tools v0.44.1-0.20260420230617-19499e7caabc // indirect
+	github.com/ardanlabs/jinja v1.7.0
+	github.com/rogpeppe/go-internal v1.16.0
+	golang.org/x/sys v0.50.0
 )
+
+require golang.org/x/tools v0.44.1-0.20260420230617-19499e7caabc // indirect
