@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/holdfast-llm/holdfast/sample"
@@ -80,6 +81,9 @@ func (s *Sequence) Generate(ctx context.Context, r Request) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r.MaxTokens < 0 || r.Logprobs < 0 || r.Logprobs > s.e.model.Hyper.Vocab {
+		return nil, fmt.Errorf("engine: %d tokens with %d logprobs of a vocabulary of %d", r.MaxTokens, r.Logprobs, s.e.model.Hyper.Vocab)
+	}
 	sampler, err := sample.New(r.Sample, s.e.model.Hyper.Vocab)
 	if err != nil {
 		return nil, err
@@ -87,7 +91,9 @@ func (s *Sequence) Generate(ctx context.Context, r Request) (*Result, error) {
 	for _, t := range r.Prompt {
 		sampler.Accept(t)
 	}
-	g := &generation{s: s, r: &r, stop: stopper{stops: r.Stop}, stream: tok.NewStream(), end: tok.IsEOG, res: &Result{}}
+	stream := tok.NewStream()
+	stream.Special = r.Special
+	g := &generation{s: s, r: &r, stop: stopper{stops: r.Stop}, stream: stream, end: tok.IsEOG, res: &Result{}}
 	return g.res, g.run(ctx, sampler)
 }
 

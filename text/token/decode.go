@@ -35,9 +35,11 @@ func (t *Tokenizer) Append(dst []byte, id int32, special bool) []byte {
 // Words of spm vocabularies carry the space before them, the first one too.
 //
 // A byte becomes U+FFFD as soon as it is certain that it can be part of no
-// character, each such byte by itself, as when Go ranges over a string. Control
-// tokens have no text. A Stream must not be used by two goroutines at once.
+// character, each such byte by itself, as when Go ranges over a string. A Stream
+// must not be used by two goroutines at once.
 type Stream struct {
+	Special bool // control tokens are written as they are spelled; else they have no text
+
 	tokenizer *Tokenizer
 	held      []byte // at most 3 bytes between calls: the beginning of a character
 	text      []byte
@@ -48,7 +50,7 @@ func (t *Tokenizer) NewStream() *Stream { return &Stream{tokenizer: t} }
 
 // Push returns the text that token id completes, which may be empty.
 func (s *Stream) Push(id int32) string {
-	s.held = s.tokenizer.Append(s.held, id, false)
+	s.held = s.tokenizer.Append(s.held, id, s.Special)
 	return s.take(false)
 }
 
