@@ -18,7 +18,7 @@ const module = "github.com/holdfast-llm/holdfast/"
 // packages are at 0.
 var place = map[string]int{
 	"gguf/quant": 1,
-	"gguf":       2, "sample": 2,
+	"gguf":       2, "sample": 2, "amd/isa": 2,
 	"gguf/inspect": 3, "gguf/quantize": 3, "internal/reference": 3, "internal/synth": 3,
 	"op": 10, "attn": 10, "text/token": 10, "text/chat": 10,
 	"attn/kv":         11,

@@ -1,0 +1,3 @@
+package isa
+
+func decodeDS(d *decoder) { d.unknown("DS: not decoded yet") }

@@ -1,0 +1,3 @@
+package isa
+
+func decodeFLAT(d *decoder) { d.unknown("FLAT: not decoded yet") }

@@ -1,0 +1,3 @@
+package isa
+
+func decodeMTBUF(d *decoder) { d.unknown("MTBUF: not decoded yet") }

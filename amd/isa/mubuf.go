@@ -1,0 +1,3 @@
+package isa
+
+func decodeMUBUF(d *decoder) { d.unknown("MUBUF: not decoded yet") }

@@ -1,0 +1,3 @@
+package isa
+
+func decodeSMEM(d *decoder) { d.unknown("SMEM: not decoded yet") }

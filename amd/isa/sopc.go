@@ -1,0 +1,3 @@
+package isa
+
+func decodeSOPC(d *decoder) { d.unknown("SOPC: not decoded yet") }

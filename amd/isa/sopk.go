@@ -1,0 +1,3 @@
+package isa
+
+func decodeSOPK(d *decoder) { d.unknown("SOPK: not decoded yet") }

@@ -1,0 +1,3 @@
+package isa
+
+func decodeSOPP(d *decoder) { d.unknown("SOPP: not decoded yet") }

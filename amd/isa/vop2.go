@@ -1,0 +1,3 @@
+package isa
+
+func decodeVOP2(d *decoder) { d.unknown("VOP2: not decoded yet") }

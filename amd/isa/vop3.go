@@ -1,0 +1,3 @@
+package isa
+
+func decodeVOP3(d *decoder) { d.unknown("VOP3: not decoded yet") }

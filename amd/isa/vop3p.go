@@ -1,0 +1,3 @@
+package isa
+
+func decodeVOP3P(d *decoder) { d.unknown("VOP3P: not decoded yet") }

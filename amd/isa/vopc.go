@@ -1,0 +1,3 @@
+package isa
+
+func decodeVOPC(d *decoder) { d.unknown("VOPC: not decoded yet") }
