@@ -3555,33 +3555,17 @@ TEXT ·gemmUnpackF32AVX2(SB), NOSPLIT, $0-40
 	MOVQ blocks+24(FP), BX
 	MOVQ ahead+32(FP), SI
 	LEAQ (DX)(DX*2), DI
-	LEAQ (CX)(DX*4), R8
+	LEAQ (CX)(DX*4), R9
 
 block:
-	LEAQ           (CX), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (CX)(DX*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (CX)(DX*2), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (CX)(DI*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (R8), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (R8)(DX*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (R8)(DX*2), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (R8)(DI*1), R9
-	PREFETCHT0     (R9)(SI*1)
 	VBROADCASTI128 (CX), Y0
-	VINSERTI128    $0x01, (R8), Y0, Y0
+	VINSERTI128    $0x01, (R9), Y0, Y0
 	VBROADCASTI128 (CX)(DX*1), Y1
-	VINSERTI128    $0x01, (R8)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, (R9)(DX*1), Y1, Y1
 	VBROADCASTI128 (CX)(DX*2), Y2
-	VINSERTI128    $0x01, (R8)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, (R9)(DX*2), Y2, Y2
 	VBROADCASTI128 (CX)(DI*1), Y3
-	VINSERTI128    $0x01, (R8)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, (R9)(DI*1), Y3, Y3
 	VPUNPCKLDQ     Y1, Y0, Y4
 	VPUNPCKHDQ     Y1, Y0, Y5
 	VPUNPCKLDQ     Y3, Y2, Y1
@@ -3594,8 +3578,24 @@ block:
 	VMOVDQU        Y1, 64(AX)
 	VMOVDQU        Y2, 128(AX)
 	VMOVDQU        Y3, 192(AX)
+	LEAQ           (CX), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (CX)(DX*1), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (CX)(DX*2), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (CX)(DI*1), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (R9), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (R9)(DX*1), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (R9)(DX*2), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (R9)(DI*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	ADDQ           $0x00000010, CX
-	ADDQ           $0x00000010, R8
+	ADDQ           $0x00000010, R9
 	ADDQ           $0x00000100, AX
 	DECQ           BX
 	JNZ            block
@@ -3611,33 +3611,17 @@ TEXT ·gemmUnpackF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ blocks+24(FP), BX
 	MOVQ ahead+32(FP), SI
 	LEAQ (DX)(DX*2), DI
-	LEAQ (CX)(DX*4), R8
+	LEAQ (CX)(DX*4), R9
 
 block:
-	LEAQ           (CX), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (CX)(DX*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (CX)(DX*2), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (CX)(DI*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (R8), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (R8)(DX*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (R8)(DX*2), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (R8)(DI*1), R9
-	PREFETCHT0     (R9)(SI*1)
 	VBROADCASTI128 (CX), Y0
-	VINSERTI128    $0x01, (R8), Y0, Y0
+	VINSERTI128    $0x01, (R9), Y0, Y0
 	VBROADCASTI128 (CX)(DX*1), Y1
-	VINSERTI128    $0x01, (R8)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, (R9)(DX*1), Y1, Y1
 	VBROADCASTI128 (CX)(DX*2), Y2
-	VINSERTI128    $0x01, (R8)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, (R9)(DX*2), Y2, Y2
 	VBROADCASTI128 (CX)(DI*1), Y3
-	VINSERTI128    $0x01, (R8)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, (R9)(DI*1), Y3, Y3
 	VPUNPCKLDQ     Y1, Y0, Y4
 	VPUNPCKHDQ     Y1, Y0, Y5
 	VPUNPCKLDQ     Y3, Y2, Y1
@@ -3690,8 +3674,24 @@ block:
 	VPERMQ         $0xd8, Y0, Y0
 	VCVTPH2PS      X0, Y0
 	VMOVDQU        Y0, 448(AX)
+	LEAQ           (CX), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (CX)(DX*1), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (CX)(DX*2), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (CX)(DI*1), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (R9), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (R9)(DX*1), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (R9)(DX*2), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (R9)(DI*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	ADDQ           $0x00000010, CX
-	ADDQ           $0x00000010, R8
+	ADDQ           $0x00000010, R9
 	ADDQ           $0x00000200, AX
 	DECQ           BX
 	JNZ            block
@@ -3717,33 +3717,17 @@ TEXT ·gemmUnpackBF16AVX2(SB), NOSPLIT, $0-40
 	MOVQ blocks+24(FP), BX
 	MOVQ ahead+32(FP), SI
 	LEAQ (DX)(DX*2), DI
-	LEAQ (CX)(DX*4), R8
+	LEAQ (CX)(DX*4), R9
 
 block:
-	LEAQ           (CX), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (CX)(DX*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (CX)(DX*2), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (CX)(DI*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (R8), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (R8)(DX*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (R8)(DX*2), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (R8)(DI*1), R9
-	PREFETCHT0     (R9)(SI*1)
 	VBROADCASTI128 (CX), Y0
-	VINSERTI128    $0x01, (R8), Y0, Y0
+	VINSERTI128    $0x01, (R9), Y0, Y0
 	VBROADCASTI128 (CX)(DX*1), Y1
-	VINSERTI128    $0x01, (R8)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, (R9)(DX*1), Y1, Y1
 	VBROADCASTI128 (CX)(DX*2), Y2
-	VINSERTI128    $0x01, (R8)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, (R9)(DX*2), Y2, Y2
 	VBROADCASTI128 (CX)(DI*1), Y3
-	VINSERTI128    $0x01, (R8)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, (R9)(DI*1), Y3, Y3
 	VPUNPCKLDQ     Y1, Y0, Y4
 	VPUNPCKHDQ     Y1, Y0, Y5
 	VPUNPCKLDQ     Y3, Y2, Y1
@@ -3768,8 +3752,24 @@ block:
 	VMOVDQU        Y0, 384(AX)
 	VPAND          gemm_ffff0000<>+0(SB), Y3, Y3
 	VMOVDQU        Y3, 448(AX)
+	LEAQ           (CX), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (CX)(DX*1), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (CX)(DX*2), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (CX)(DI*1), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (R9), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (R9)(DX*1), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (R9)(DX*2), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (R9)(DI*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	ADDQ           $0x00000010, CX
-	ADDQ           $0x00000010, R8
+	ADDQ           $0x00000010, R9
 	ADDQ           $0x00000200, AX
 	DECQ           BX
 	JNZ            block
@@ -3795,33 +3795,17 @@ TEXT ·gemmUnpackQ4_0AVX2(SB), NOSPLIT, $0-40
 	MOVQ blocks+24(FP), BX
 	MOVQ ahead+32(FP), SI
 	LEAQ (DX)(DX*2), DI
-	LEAQ (CX)(DX*4), R8
+	LEAQ (CX)(DX*4), R9
 
 block:
-	LEAQ           (CX), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (CX)(DX*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (CX)(DX*2), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (CX)(DI*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (R8), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (R8)(DX*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (R8)(DX*2), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (R8)(DI*1), R9
-	PREFETCHT0     (R9)(SI*1)
 	VBROADCASTI128 (CX), Y0
-	VINSERTI128    $0x01, (R8), Y0, Y0
+	VINSERTI128    $0x01, (R9), Y0, Y0
 	VBROADCASTI128 (CX)(DX*1), Y1
-	VINSERTI128    $0x01, (R8)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, (R9)(DX*1), Y1, Y1
 	VBROADCASTI128 (CX)(DX*2), Y2
-	VINSERTI128    $0x01, (R8)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, (R9)(DX*2), Y2, Y2
 	VBROADCASTI128 (CX)(DI*1), Y3
-	VINSERTI128    $0x01, (R8)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, (R9)(DI*1), Y3, Y3
 	VPUNPCKLDQ     Y1, Y0, Y4
 	VPUNPCKHDQ     Y1, Y0, Y5
 	VPUNPCKLDQ     Y3, Y2, Y1
@@ -3836,13 +3820,13 @@ block:
 	VCVTPH2PS      X0, Y0
 	VMOVDQU        Y0, 576(AX)
 	VBROADCASTI128 2(CX), Y0
-	VINSERTI128    $0x01, 2(R8), Y0, Y0
+	VINSERTI128    $0x01, 2(R9), Y0, Y0
 	VBROADCASTI128 2(CX)(DX*1), Y1
-	VINSERTI128    $0x01, 2(R8)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, 2(R9)(DX*1), Y1, Y1
 	VBROADCASTI128 2(CX)(DX*2), Y2
-	VINSERTI128    $0x01, 2(R8)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, 2(R9)(DX*2), Y2, Y2
 	VBROADCASTI128 2(CX)(DI*1), Y3
-	VINSERTI128    $0x01, 2(R8)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, 2(R9)(DI*1), Y3, Y3
 	VPUNPCKLDQ     Y1, Y0, Y4
 	VPUNPCKHDQ     Y1, Y0, Y5
 	VPUNPCKLDQ     Y3, Y2, Y1
@@ -3857,14 +3841,30 @@ block:
 	VPSUBB         gemm_08080808<>+0(SB), Y4, Y4
 	VPSUBB         gemm_08080808<>+0(SB), Y0, Y0
 	VMOVDQU        Y4, (AX)
+	LEAQ           (CX), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (CX)(DX*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	VMOVDQU        Y0, 256(AX)
+	LEAQ           (CX)(DX*2), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (CX)(DI*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y1, Y0
 	VPSRLD         $0x04, Y1, Y1
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y1, Y1
 	VPSUBB         gemm_08080808<>+0(SB), Y0, Y0
 	VPSUBB         gemm_08080808<>+0(SB), Y1, Y1
 	VMOVDQU        Y0, 64(AX)
+	LEAQ           (R9), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (R9)(DX*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	VMOVDQU        Y1, 320(AX)
+	LEAQ           (R9)(DX*2), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (R9)(DI*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y2, Y0
 	VPSRLD         $0x04, Y2, Y2
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y2, Y2
@@ -3880,7 +3880,7 @@ block:
 	VMOVDQU        Y0, 192(AX)
 	VMOVDQU        Y3, 448(AX)
 	ADDQ           $0x00000012, CX
-	ADDQ           $0x00000012, R8
+	ADDQ           $0x00000012, R9
 	ADDQ           $0x00000280, AX
 	DECQ           BX
 	JNZ            block
@@ -3916,33 +3916,17 @@ TEXT ·gemmUnpackQ4_1AVX2(SB), NOSPLIT, $0-40
 	MOVQ blocks+24(FP), BX
 	MOVQ ahead+32(FP), SI
 	LEAQ (DX)(DX*2), DI
-	LEAQ (CX)(DX*4), R8
+	LEAQ (CX)(DX*4), R9
 
 block:
-	LEAQ           (CX), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (CX)(DX*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (CX)(DX*2), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (CX)(DI*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (R8), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (R8)(DX*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (R8)(DX*2), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (R8)(DI*1), R9
-	PREFETCHT0     (R9)(SI*1)
 	VBROADCASTI128 (CX), Y0
-	VINSERTI128    $0x01, (R8), Y0, Y0
+	VINSERTI128    $0x01, (R9), Y0, Y0
 	VBROADCASTI128 (CX)(DX*1), Y1
-	VINSERTI128    $0x01, (R8)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, (R9)(DX*1), Y1, Y1
 	VBROADCASTI128 (CX)(DX*2), Y2
-	VINSERTI128    $0x01, (R8)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, (R9)(DX*2), Y2, Y2
 	VBROADCASTI128 (CX)(DI*1), Y3
-	VINSERTI128    $0x01, (R8)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, (R9)(DI*1), Y3, Y3
 	VPUNPCKLDQ     Y1, Y0, Y4
 	VPUNPCKHDQ     Y1, Y0, Y5
 	VPUNPCKLDQ     Y3, Y2, Y1
@@ -3963,13 +3947,13 @@ block:
 	VCVTPH2PS      X1, Y1
 	VMOVDQU        Y1, 640(AX)
 	VBROADCASTI128 4(CX), Y0
-	VINSERTI128    $0x01, 4(R8), Y0, Y0
+	VINSERTI128    $0x01, 4(R9), Y0, Y0
 	VBROADCASTI128 4(CX)(DX*1), Y1
-	VINSERTI128    $0x01, 4(R8)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, 4(R9)(DX*1), Y1, Y1
 	VBROADCASTI128 4(CX)(DX*2), Y2
-	VINSERTI128    $0x01, 4(R8)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, 4(R9)(DX*2), Y2, Y2
 	VBROADCASTI128 4(CX)(DI*1), Y3
-	VINSERTI128    $0x01, 4(R8)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, 4(R9)(DI*1), Y3, Y3
 	VPUNPCKLDQ     Y1, Y0, Y4
 	VPUNPCKHDQ     Y1, Y0, Y5
 	VPUNPCKLDQ     Y3, Y2, Y1
@@ -3982,12 +3966,28 @@ block:
 	VPSRLD         $0x04, Y0, Y0
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y0, Y0
 	VMOVDQU        Y4, (AX)
+	LEAQ           (CX), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (CX)(DX*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	VMOVDQU        Y0, 256(AX)
+	LEAQ           (CX)(DX*2), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (CX)(DI*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y1, Y0
 	VPSRLD         $0x04, Y1, Y1
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y1, Y1
 	VMOVDQU        Y0, 64(AX)
+	LEAQ           (R9), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (R9)(DX*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	VMOVDQU        Y1, 320(AX)
+	LEAQ           (R9)(DX*2), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (R9)(DI*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y2, Y0
 	VPSRLD         $0x04, Y2, Y2
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y2, Y2
@@ -3999,7 +3999,7 @@ block:
 	VMOVDQU        Y0, 192(AX)
 	VMOVDQU        Y3, 448(AX)
 	ADDQ           $0x00000014, CX
-	ADDQ           $0x00000014, R8
+	ADDQ           $0x00000014, R9
 	ADDQ           $0x000002c0, AX
 	DECQ           BX
 	JNZ            block
@@ -4015,33 +4015,17 @@ TEXT ·gemmUnpackQ5_0AVX2(SB), NOSPLIT, $0-40
 	MOVQ blocks+24(FP), BX
 	MOVQ ahead+32(FP), SI
 	LEAQ (DX)(DX*2), DI
-	LEAQ (CX)(DX*4), R8
+	LEAQ (CX)(DX*4), R9
 
 block:
-	LEAQ           (CX), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (CX)(DX*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (CX)(DX*2), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (CX)(DI*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (R8), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (R8)(DX*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (R8)(DX*2), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (R8)(DI*1), R9
-	PREFETCHT0     (R9)(SI*1)
 	VBROADCASTI128 (CX), Y0
-	VINSERTI128    $0x01, (R8), Y0, Y0
+	VINSERTI128    $0x01, (R9), Y0, Y0
 	VBROADCASTI128 (CX)(DX*1), Y1
-	VINSERTI128    $0x01, (R8)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, (R9)(DX*1), Y1, Y1
 	VBROADCASTI128 (CX)(DX*2), Y2
-	VINSERTI128    $0x01, (R8)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, (R9)(DX*2), Y2, Y2
 	VBROADCASTI128 (CX)(DI*1), Y3
-	VINSERTI128    $0x01, (R8)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, (R9)(DI*1), Y3, Y3
 	VPUNPCKLDQ     Y1, Y0, Y4
 	VPUNPCKHDQ     Y1, Y0, Y5
 	VPUNPCKLDQ     Y3, Y2, Y1
@@ -4059,13 +4043,13 @@ block:
 	VPSLLD         $0x10, Y1, Y2
 	VPOR           Y2, Y0, Y0
 	VBROADCASTI128 6(CX), Y1
-	VINSERTI128    $0x01, 6(R8), Y1, Y1
+	VINSERTI128    $0x01, 6(R9), Y1, Y1
 	VBROADCASTI128 6(CX)(DX*1), Y2
-	VINSERTI128    $0x01, 6(R8)(DX*1), Y2, Y2
+	VINSERTI128    $0x01, 6(R9)(DX*1), Y2, Y2
 	VBROADCASTI128 6(CX)(DX*2), Y3
-	VINSERTI128    $0x01, 6(R8)(DX*2), Y3, Y3
+	VINSERTI128    $0x01, 6(R9)(DX*2), Y3, Y3
 	VBROADCASTI128 6(CX)(DI*1), Y4
-	VINSERTI128    $0x01, 6(R8)(DI*1), Y4, Y4
+	VINSERTI128    $0x01, 6(R9)(DI*1), Y4, Y4
 	VPUNPCKLDQ     Y2, Y1, Y5
 	VPUNPCKHDQ     Y2, Y1, Y6
 	VPUNPCKLDQ     Y4, Y3, Y2
@@ -4084,6 +4068,10 @@ block:
 	VPOR           Y6, Y5, Y5
 	VPSUBB         gemm_10101010<>+0(SB), Y5, Y5
 	VMOVDQU        Y5, (AX)
+	LEAQ           (CX), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (CX)(DX*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	VPSRLD         $0x10, Y0, Y5
 	VPAND          gemm_0000000f<>+0(SB), Y5, Y5
 	VPMULLD        gemm_02040810<>+0(SB), Y5, Y5
@@ -4091,6 +4079,10 @@ block:
 	VPOR           Y5, Y1, Y1
 	VPSUBB         gemm_10101010<>+0(SB), Y1, Y1
 	VMOVDQU        Y1, 256(AX)
+	LEAQ           (CX)(DX*2), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (CX)(DI*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y2, Y1
 	VPSRLD         $0x04, Y2, Y2
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y2, Y2
@@ -4101,6 +4093,10 @@ block:
 	VPOR           Y5, Y1, Y1
 	VPSUBB         gemm_10101010<>+0(SB), Y1, Y1
 	VMOVDQU        Y1, 64(AX)
+	LEAQ           (R9), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (R9)(DX*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	VPSRLD         $0x14, Y0, Y1
 	VPAND          gemm_0000000f<>+0(SB), Y1, Y1
 	VPMULLD        gemm_02040810<>+0(SB), Y1, Y1
@@ -4108,6 +4104,10 @@ block:
 	VPOR           Y1, Y2, Y2
 	VPSUBB         gemm_10101010<>+0(SB), Y2, Y2
 	VMOVDQU        Y2, 320(AX)
+	LEAQ           (R9)(DX*2), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (R9)(DI*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y3, Y1
 	VPSRLD         $0x04, Y3, Y3
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y3, Y3
@@ -4143,7 +4143,7 @@ block:
 	VPSUBB         gemm_10101010<>+0(SB), Y4, Y4
 	VMOVDQU        Y4, 448(AX)
 	ADDQ           $0x00000016, CX
-	ADDQ           $0x00000016, R8
+	ADDQ           $0x00000016, R9
 	ADDQ           $0x00000280, AX
 	DECQ           BX
 	JNZ            block
@@ -4189,33 +4189,17 @@ TEXT ·gemmUnpackQ5_1AVX2(SB), NOSPLIT, $0-40
 	MOVQ blocks+24(FP), BX
 	MOVQ ahead+32(FP), SI
 	LEAQ (DX)(DX*2), DI
-	LEAQ (CX)(DX*4), R8
+	LEAQ (CX)(DX*4), R9
 
 block:
-	LEAQ           (CX), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (CX)(DX*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (CX)(DX*2), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (CX)(DI*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (R8), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (R8)(DX*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (R8)(DX*2), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (R8)(DI*1), R9
-	PREFETCHT0     (R9)(SI*1)
 	VBROADCASTI128 (CX), Y0
-	VINSERTI128    $0x01, (R8), Y0, Y0
+	VINSERTI128    $0x01, (R9), Y0, Y0
 	VBROADCASTI128 (CX)(DX*1), Y1
-	VINSERTI128    $0x01, (R8)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, (R9)(DX*1), Y1, Y1
 	VBROADCASTI128 (CX)(DX*2), Y2
-	VINSERTI128    $0x01, (R8)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, (R9)(DX*2), Y2, Y2
 	VBROADCASTI128 (CX)(DI*1), Y3
-	VINSERTI128    $0x01, (R8)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, (R9)(DI*1), Y3, Y3
 	VPUNPCKLDQ     Y1, Y0, Y4
 	VPUNPCKHDQ     Y1, Y0, Y5
 	VPUNPCKLDQ     Y3, Y2, Y1
@@ -4236,13 +4220,13 @@ block:
 	VCVTPH2PS      X2, Y2
 	VMOVDQU        Y2, 640(AX)
 	VBROADCASTI128 8(CX), Y0
-	VINSERTI128    $0x01, 8(R8), Y0, Y0
+	VINSERTI128    $0x01, 8(R9), Y0, Y0
 	VBROADCASTI128 8(CX)(DX*1), Y2
-	VINSERTI128    $0x01, 8(R8)(DX*1), Y2, Y2
+	VINSERTI128    $0x01, 8(R9)(DX*1), Y2, Y2
 	VBROADCASTI128 8(CX)(DX*2), Y3
-	VINSERTI128    $0x01, 8(R8)(DX*2), Y3, Y3
+	VINSERTI128    $0x01, 8(R9)(DX*2), Y3, Y3
 	VBROADCASTI128 8(CX)(DI*1), Y4
-	VINSERTI128    $0x01, 8(R8)(DI*1), Y4, Y4
+	VINSERTI128    $0x01, 8(R9)(DI*1), Y4, Y4
 	VPUNPCKLDQ     Y2, Y0, Y5
 	VPUNPCKHDQ     Y2, Y0, Y6
 	VPUNPCKLDQ     Y4, Y3, Y2
@@ -4260,12 +4244,20 @@ block:
 	VPAND          gemm_10101010<>+0(SB), Y6, Y6
 	VPOR           Y6, Y5, Y5
 	VMOVDQU        Y5, (AX)
+	LEAQ           (CX), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (CX)(DX*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	VPSRLD         $0x10, Y1, Y5
 	VPAND          gemm_0000000f<>+0(SB), Y5, Y5
 	VPMULLD        gemm_02040810<>+0(SB), Y5, Y5
 	VPAND          gemm_10101010<>+0(SB), Y5, Y5
 	VPOR           Y5, Y0, Y0
 	VMOVDQU        Y0, 256(AX)
+	LEAQ           (CX)(DX*2), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (CX)(DI*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y2, Y0
 	VPSRLD         $0x04, Y2, Y2
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y2, Y2
@@ -4275,12 +4267,20 @@ block:
 	VPAND          gemm_10101010<>+0(SB), Y5, Y5
 	VPOR           Y5, Y0, Y0
 	VMOVDQU        Y0, 64(AX)
+	LEAQ           (R9), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (R9)(DX*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	VPSRLD         $0x14, Y1, Y0
 	VPAND          gemm_0000000f<>+0(SB), Y0, Y0
 	VPMULLD        gemm_02040810<>+0(SB), Y0, Y0
 	VPAND          gemm_10101010<>+0(SB), Y0, Y0
 	VPOR           Y0, Y2, Y2
 	VMOVDQU        Y2, 320(AX)
+	LEAQ           (R9)(DX*2), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (R9)(DI*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y3, Y0
 	VPSRLD         $0x04, Y3, Y3
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y3, Y3
@@ -4312,7 +4312,7 @@ block:
 	VPOR           Y0, Y4, Y4
 	VMOVDQU        Y4, 448(AX)
 	ADDQ           $0x00000018, CX
-	ADDQ           $0x00000018, R8
+	ADDQ           $0x00000018, R9
 	ADDQ           $0x000002c0, AX
 	DECQ           BX
 	JNZ            block
@@ -4328,33 +4328,17 @@ TEXT ·gemmUnpackQ8_0AVX2(SB), NOSPLIT, $0-40
 	MOVQ blocks+24(FP), BX
 	MOVQ ahead+32(FP), SI
 	LEAQ (DX)(DX*2), DI
-	LEAQ (CX)(DX*4), R8
+	LEAQ (CX)(DX*4), R9
 
 block:
-	LEAQ           (CX), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (CX)(DX*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (CX)(DX*2), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (CX)(DI*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (R8), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (R8)(DX*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (R8)(DX*2), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (R8)(DI*1), R9
-	PREFETCHT0     (R9)(SI*1)
 	VBROADCASTI128 (CX), Y0
-	VINSERTI128    $0x01, (R8), Y0, Y0
+	VINSERTI128    $0x01, (R9), Y0, Y0
 	VBROADCASTI128 (CX)(DX*1), Y1
-	VINSERTI128    $0x01, (R8)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, (R9)(DX*1), Y1, Y1
 	VBROADCASTI128 (CX)(DX*2), Y2
-	VINSERTI128    $0x01, (R8)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, (R9)(DX*2), Y2, Y2
 	VBROADCASTI128 (CX)(DI*1), Y3
-	VINSERTI128    $0x01, (R8)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, (R9)(DI*1), Y3, Y3
 	VPUNPCKLDQ     Y1, Y0, Y4
 	VPUNPCKHDQ     Y1, Y0, Y5
 	VPUNPCKLDQ     Y3, Y2, Y1
@@ -4369,13 +4353,13 @@ block:
 	VCVTPH2PS      X0, Y0
 	VMOVDQU        Y0, 576(AX)
 	VBROADCASTI128 2(CX), Y0
-	VINSERTI128    $0x01, 2(R8), Y0, Y0
+	VINSERTI128    $0x01, 2(R9), Y0, Y0
 	VBROADCASTI128 2(CX)(DX*1), Y1
-	VINSERTI128    $0x01, 2(R8)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, 2(R9)(DX*1), Y1, Y1
 	VBROADCASTI128 2(CX)(DX*2), Y2
-	VINSERTI128    $0x01, 2(R8)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, 2(R9)(DX*2), Y2, Y2
 	VBROADCASTI128 2(CX)(DI*1), Y3
-	VINSERTI128    $0x01, 2(R8)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, 2(R9)(DI*1), Y3, Y3
 	VPUNPCKLDQ     Y1, Y0, Y4
 	VPUNPCKHDQ     Y1, Y0, Y5
 	VPUNPCKLDQ     Y3, Y2, Y1
@@ -4385,17 +4369,33 @@ block:
 	VPUNPCKLQDQ    Y3, Y5, Y2
 	VPUNPCKHQDQ    Y3, Y5, Y3
 	VMOVDQU        Y0, (AX)
+	LEAQ           (CX), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (CX)(DX*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	VMOVDQU        Y1, 64(AX)
+	LEAQ           (CX)(DX*2), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (CX)(DI*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	VMOVDQU        Y2, 128(AX)
+	LEAQ           (R9), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (R9)(DX*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	VMOVDQU        Y3, 192(AX)
+	LEAQ           (R9)(DX*2), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (R9)(DI*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	VBROADCASTI128 18(CX), Y0
-	VINSERTI128    $0x01, 18(R8), Y0, Y0
+	VINSERTI128    $0x01, 18(R9), Y0, Y0
 	VBROADCASTI128 18(CX)(DX*1), Y1
-	VINSERTI128    $0x01, 18(R8)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, 18(R9)(DX*1), Y1, Y1
 	VBROADCASTI128 18(CX)(DX*2), Y2
-	VINSERTI128    $0x01, 18(R8)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, 18(R9)(DX*2), Y2, Y2
 	VBROADCASTI128 18(CX)(DI*1), Y3
-	VINSERTI128    $0x01, 18(R8)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, 18(R9)(DI*1), Y3, Y3
 	VPUNPCKLDQ     Y1, Y0, Y4
 	VPUNPCKHDQ     Y1, Y0, Y5
 	VPUNPCKLDQ     Y3, Y2, Y1
@@ -4409,7 +4409,7 @@ block:
 	VMOVDQU        Y2, 384(AX)
 	VMOVDQU        Y3, 448(AX)
 	ADDQ           $0x00000022, CX
-	ADDQ           $0x00000022, R8
+	ADDQ           $0x00000022, R9
 	ADDQ           $0x00000280, AX
 	DECQ           BX
 	JNZ            block
@@ -4425,34 +4425,18 @@ TEXT ·gemmUnpackIQ4_NLAVX2(SB), NOSPLIT, $0-40
 	MOVQ           blocks+24(FP), BX
 	MOVQ           ahead+32(FP), SI
 	LEAQ           (DX)(DX*2), DI
-	LEAQ           (CX)(DX*4), R8
+	LEAQ           (CX)(DX*4), R9
 	VBROADCASTI128 gemm_iq4_grid<>+0(SB), Y0
 
 block:
-	LEAQ           (CX), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (CX)(DX*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (CX)(DX*2), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (CX)(DI*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (R8), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (R8)(DX*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (R8)(DX*2), R9
-	PREFETCHT0     (R9)(SI*1)
-	LEAQ           (R8)(DI*1), R9
-	PREFETCHT0     (R9)(SI*1)
 	VBROADCASTI128 (CX), Y1
-	VINSERTI128    $0x01, (R8), Y1, Y1
+	VINSERTI128    $0x01, (R9), Y1, Y1
 	VBROADCASTI128 (CX)(DX*1), Y2
-	VINSERTI128    $0x01, (R8)(DX*1), Y2, Y2
+	VINSERTI128    $0x01, (R9)(DX*1), Y2, Y2
 	VBROADCASTI128 (CX)(DX*2), Y3
-	VINSERTI128    $0x01, (R8)(DX*2), Y3, Y3
+	VINSERTI128    $0x01, (R9)(DX*2), Y3, Y3
 	VBROADCASTI128 (CX)(DI*1), Y4
-	VINSERTI128    $0x01, (R8)(DI*1), Y4, Y4
+	VINSERTI128    $0x01, (R9)(DI*1), Y4, Y4
 	VPUNPCKLDQ     Y2, Y1, Y5
 	VPUNPCKHDQ     Y2, Y1, Y6
 	VPUNPCKLDQ     Y4, Y3, Y2
@@ -4467,13 +4451,13 @@ block:
 	VCVTPH2PS      X1, Y1
 	VMOVDQU        Y1, 576(AX)
 	VBROADCASTI128 2(CX), Y1
-	VINSERTI128    $0x01, 2(R8), Y1, Y1
+	VINSERTI128    $0x01, 2(R9), Y1, Y1
 	VBROADCASTI128 2(CX)(DX*1), Y2
-	VINSERTI128    $0x01, 2(R8)(DX*1), Y2, Y2
+	VINSERTI128    $0x01, 2(R9)(DX*1), Y2, Y2
 	VBROADCASTI128 2(CX)(DX*2), Y3
-	VINSERTI128    $0x01, 2(R8)(DX*2), Y3, Y3
+	VINSERTI128    $0x01, 2(R9)(DX*2), Y3, Y3
 	VBROADCASTI128 2(CX)(DI*1), Y4
-	VINSERTI128    $0x01, 2(R8)(DI*1), Y4, Y4
+	VINSERTI128    $0x01, 2(R9)(DI*1), Y4, Y4
 	VPUNPCKLDQ     Y2, Y1, Y5
 	VPUNPCKHDQ     Y2, Y1, Y6
 	VPUNPCKLDQ     Y4, Y3, Y2
@@ -4488,14 +4472,30 @@ block:
 	VPSHUFB        Y5, Y0, Y5
 	VPSHUFB        Y1, Y0, Y1
 	VMOVDQU        Y5, (AX)
+	LEAQ           (CX), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (CX)(DX*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	VMOVDQU        Y1, 256(AX)
+	LEAQ           (CX)(DX*2), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (CX)(DI*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y2, Y1
 	VPSRLD         $0x04, Y2, Y2
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y2, Y2
 	VPSHUFB        Y1, Y0, Y1
 	VPSHUFB        Y2, Y0, Y2
 	VMOVDQU        Y1, 64(AX)
+	LEAQ           (R9), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (R9)(DX*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	VMOVDQU        Y2, 320(AX)
+	LEAQ           (R9)(DX*2), R8
+	PREFETCHT0     (R8)(SI*1)
+	LEAQ           (R9)(DI*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y3, Y1
 	VPSRLD         $0x04, Y3, Y3
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y3, Y3
@@ -4511,7 +4511,7 @@ block:
 	VMOVDQU        Y1, 192(AX)
 	VMOVDQU        Y4, 448(AX)
 	ADDQ           $0x00000012, CX
-	ADDQ           $0x00000012, R8
+	ADDQ           $0x00000012, R9
 	ADDQ           $0x00000280, AX
 	DECQ           BX
 	JNZ            block
@@ -4533,41 +4533,17 @@ TEXT ·gemmUnpackQ2_KAVX2(SB), NOSPLIT, $0-40
 	MOVQ blocks+24(FP), BX
 	MOVQ ahead+32(FP), SI
 	LEAQ (DX)(DX*2), DI
-	LEAQ (CX)(DX*4), R8
+	LEAQ (CX)(DX*4), R9
 
 block:
-	LEAQ           (CX), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	LEAQ           (CX)(DX*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	LEAQ           (CX)(DX*2), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	LEAQ           (CX)(DI*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	LEAQ           (R8), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	LEAQ           (R8)(DX*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	LEAQ           (R8)(DX*2), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	LEAQ           (R8)(DI*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
 	VBROADCASTI128 68(CX), Y0
-	VINSERTI128    $0x01, 68(R8), Y0, Y0
+	VINSERTI128    $0x01, 68(R9), Y0, Y0
 	VBROADCASTI128 68(CX)(DX*1), Y2
-	VINSERTI128    $0x01, 68(R8)(DX*1), Y2, Y2
+	VINSERTI128    $0x01, 68(R9)(DX*1), Y2, Y2
 	VBROADCASTI128 68(CX)(DX*2), Y3
-	VINSERTI128    $0x01, 68(R8)(DX*2), Y3, Y3
+	VINSERTI128    $0x01, 68(R9)(DX*2), Y3, Y3
 	VBROADCASTI128 68(CX)(DI*1), Y1
-	VINSERTI128    $0x01, 68(R8)(DI*1), Y1, Y1
+	VINSERTI128    $0x01, 68(R9)(DI*1), Y1, Y1
 	VPUNPCKLDQ     Y2, Y0, Y4
 	VPUNPCKHDQ     Y2, Y0, Y5
 	VPUNPCKLDQ     Y1, Y3, Y2
@@ -4588,13 +4564,13 @@ block:
 	VPXOR          Y2, Y2, Y2
 	VSUBPS         Y1, Y2, Y1
 	VBROADCASTI128 (CX), Y2
-	VINSERTI128    $0x01, (R8), Y2, Y2
+	VINSERTI128    $0x01, (R9), Y2, Y2
 	VBROADCASTI128 (CX)(DX*1), Y3
-	VINSERTI128    $0x01, (R8)(DX*1), Y3, Y3
+	VINSERTI128    $0x01, (R9)(DX*1), Y3, Y3
 	VBROADCASTI128 (CX)(DX*2), Y4
-	VINSERTI128    $0x01, (R8)(DX*2), Y4, Y4
+	VINSERTI128    $0x01, (R9)(DX*2), Y4, Y4
 	VBROADCASTI128 (CX)(DI*1), Y5
-	VINSERTI128    $0x01, (R8)(DI*1), Y5, Y5
+	VINSERTI128    $0x01, (R9)(DI*1), Y5, Y5
 	VPUNPCKLDQ     Y3, Y2, Y6
 	VPUNPCKHDQ     Y3, Y2, Y7
 	VPUNPCKLDQ     Y5, Y4, Y3
@@ -4764,13 +4740,13 @@ block:
 	VMULPS         Y1, Y0, Y0
 	VMOVDQU        Y0, 7104(AX)
 	VBROADCASTI128 16(CX), Y0
-	VINSERTI128    $0x01, 16(R8), Y0, Y0
+	VINSERTI128    $0x01, 16(R9), Y0, Y0
 	VBROADCASTI128 16(CX)(DX*1), Y1
-	VINSERTI128    $0x01, 16(R8)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, 16(R9)(DX*1), Y1, Y1
 	VBROADCASTI128 16(CX)(DX*2), Y2
-	VINSERTI128    $0x01, 16(R8)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, 16(R9)(DX*2), Y2, Y2
 	VBROADCASTI128 16(CX)(DI*1), Y3
-	VINSERTI128    $0x01, 16(R8)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, 16(R9)(DI*1), Y3, Y3
 	VPUNPCKLDQ     Y1, Y0, Y4
 	VPUNPCKHDQ     Y1, Y0, Y5
 	VPUNPCKLDQ     Y3, Y2, Y1
@@ -4782,27 +4758,51 @@ block:
 	VPSRLD         $0x00, Y0, Y4
 	VPAND          gemm_03030303<>+0(SB), Y4, Y4
 	VMOVDQU        Y4, (AX)
+	LEAQ           (CX), R8
+	PREFETCHT0     (R8)(SI*1)
+	PREFETCHT0     64(R8)(SI*1)
 	VPSRLD         $0x02, Y0, Y4
 	VPAND          gemm_03030303<>+0(SB), Y4, Y4
 	VMOVDQU        Y4, 896(AX)
+	LEAQ           (CX)(DX*1), R8
+	PREFETCHT0     (R8)(SI*1)
+	PREFETCHT0     64(R8)(SI*1)
 	VPSRLD         $0x04, Y0, Y4
 	VPAND          gemm_03030303<>+0(SB), Y4, Y4
 	VMOVDQU        Y4, 1792(AX)
+	LEAQ           (CX)(DX*2), R8
+	PREFETCHT0     (R8)(SI*1)
+	PREFETCHT0     64(R8)(SI*1)
 	VPSRLD         $0x06, Y0, Y0
 	VPAND          gemm_03030303<>+0(SB), Y0, Y0
 	VMOVDQU        Y0, 2688(AX)
+	LEAQ           (CX)(DI*1), R8
+	PREFETCHT0     (R8)(SI*1)
+	PREFETCHT0     64(R8)(SI*1)
 	VPSRLD         $0x00, Y1, Y0
 	VPAND          gemm_03030303<>+0(SB), Y0, Y0
 	VMOVDQU        Y0, 64(AX)
+	LEAQ           (R9), R8
+	PREFETCHT0     (R8)(SI*1)
+	PREFETCHT0     64(R8)(SI*1)
 	VPSRLD         $0x02, Y1, Y0
 	VPAND          gemm_03030303<>+0(SB), Y0, Y0
 	VMOVDQU        Y0, 960(AX)
+	LEAQ           (R9)(DX*1), R8
+	PREFETCHT0     (R8)(SI*1)
+	PREFETCHT0     64(R8)(SI*1)
 	VPSRLD         $0x04, Y1, Y0
 	VPAND          gemm_03030303<>+0(SB), Y0, Y0
 	VMOVDQU        Y0, 1856(AX)
+	LEAQ           (R9)(DX*2), R8
+	PREFETCHT0     (R8)(SI*1)
+	PREFETCHT0     64(R8)(SI*1)
 	VPSRLD         $0x06, Y1, Y0
 	VPAND          gemm_03030303<>+0(SB), Y0, Y0
 	VMOVDQU        Y0, 2752(AX)
+	LEAQ           (R9)(DI*1), R8
+	PREFETCHT0     (R8)(SI*1)
+	PREFETCHT0     64(R8)(SI*1)
 	VPSRLD         $0x00, Y2, Y0
 	VPAND          gemm_03030303<>+0(SB), Y0, Y0
 	VMOVDQU        Y0, 128(AX)
@@ -4828,13 +4828,13 @@ block:
 	VPAND          gemm_03030303<>+0(SB), Y0, Y0
 	VMOVDQU        Y0, 2880(AX)
 	VBROADCASTI128 48(CX), Y0
-	VINSERTI128    $0x01, 48(R8), Y0, Y0
+	VINSERTI128    $0x01, 48(R9), Y0, Y0
 	VBROADCASTI128 48(CX)(DX*1), Y1
-	VINSERTI128    $0x01, 48(R8)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, 48(R9)(DX*1), Y1, Y1
 	VBROADCASTI128 48(CX)(DX*2), Y2
-	VINSERTI128    $0x01, 48(R8)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, 48(R9)(DX*2), Y2, Y2
 	VBROADCASTI128 48(CX)(DI*1), Y3
-	VINSERTI128    $0x01, 48(R8)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, 48(R9)(DI*1), Y3, Y3
 	VPUNPCKLDQ     Y1, Y0, Y4
 	VPUNPCKHDQ     Y1, Y0, Y5
 	VPUNPCKLDQ     Y3, Y2, Y1
@@ -4892,13 +4892,13 @@ block:
 	VPAND          gemm_03030303<>+0(SB), Y0, Y0
 	VMOVDQU        Y0, 6464(AX)
 	VBROADCASTI128 32(CX), Y0
-	VINSERTI128    $0x01, 32(R8), Y0, Y0
+	VINSERTI128    $0x01, 32(R9), Y0, Y0
 	VBROADCASTI128 32(CX)(DX*1), Y1
-	VINSERTI128    $0x01, 32(R8)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, 32(R9)(DX*1), Y1, Y1
 	VBROADCASTI128 32(CX)(DX*2), Y2
-	VINSERTI128    $0x01, 32(R8)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, 32(R9)(DX*2), Y2, Y2
 	VBROADCASTI128 32(CX)(DI*1), Y3
-	VINSERTI128    $0x01, 32(R8)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, 32(R9)(DI*1), Y3, Y3
 	VPUNPCKLDQ     Y1, Y0, Y4
 	VPUNPCKHDQ     Y1, Y0, Y5
 	VPUNPCKLDQ     Y3, Y2, Y1
@@ -4956,13 +4956,13 @@ block:
 	VPAND          gemm_03030303<>+0(SB), Y0, Y0
 	VMOVDQU        Y0, 3136(AX)
 	VBROADCASTI128 64(CX), Y0
-	VINSERTI128    $0x01, 64(R8), Y0, Y0
+	VINSERTI128    $0x01, 64(R9), Y0, Y0
 	VBROADCASTI128 64(CX)(DX*1), Y1
-	VINSERTI128    $0x01, 64(R8)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, 64(R9)(DX*1), Y1, Y1
 	VBROADCASTI128 64(CX)(DX*2), Y2
-	VINSERTI128    $0x01, 64(R8)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, 64(R9)(DX*2), Y2, Y2
 	VBROADCASTI128 64(CX)(DI*1), Y3
-	VINSERTI128    $0x01, 64(R8)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, 64(R9)(DI*1), Y3, Y3
 	VPUNPCKLDQ     Y1, Y0, Y4
 	VPUNPCKHDQ     Y1, Y0, Y5
 	VPUNPCKLDQ     Y3, Y2, Y1
@@ -5020,7 +5020,7 @@ block:
 	VPAND          gemm_03030303<>+0(SB), Y0, Y0
 	VMOVDQU        Y0, 6720(AX)
 	ADDQ           $0x00000054, CX
-	ADDQ           $0x00000054, R8
+	ADDQ           $0x00000054, R9
 	ADDQ           $0x00001c00, AX
 	DECQ           BX
 	JNZ            block
@@ -5046,41 +5046,17 @@ TEXT ·gemmUnpackQ3_KAVX2(SB), NOSPLIT, $0-40
 	MOVQ blocks+24(FP), BX
 	MOVQ ahead+32(FP), SI
 	LEAQ (DX)(DX*2), DI
-	LEAQ (CX)(DX*4), R8
+	LEAQ (CX)(DX*4), R9
 
 block:
-	LEAQ           (CX), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	LEAQ           (CX)(DX*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	LEAQ           (CX)(DX*2), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	LEAQ           (CX)(DI*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	LEAQ           (R8), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	LEAQ           (R8)(DX*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	LEAQ           (R8)(DX*2), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	LEAQ           (R8)(DI*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
 	VBROADCASTI128 94(CX), Y0
-	VINSERTI128    $0x01, 94(R8), Y0, Y0
+	VINSERTI128    $0x01, 94(R9), Y0, Y0
 	VBROADCASTI128 94(CX)(DX*1), Y1
-	VINSERTI128    $0x01, 94(R8)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, 94(R9)(DX*1), Y1, Y1
 	VBROADCASTI128 94(CX)(DX*2), Y2
-	VINSERTI128    $0x01, 94(R8)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, 94(R9)(DX*2), Y2, Y2
 	VBROADCASTI128 94(CX)(DI*1), Y3
-	VINSERTI128    $0x01, 94(R8)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, 94(R9)(DI*1), Y3, Y3
 	VPUNPCKLDQ     Y1, Y0, Y4
 	VPUNPCKHDQ     Y1, Y0, Y5
 	VPUNPCKLDQ     Y3, Y2, Y1
@@ -5096,13 +5072,13 @@ block:
 	VCVTPH2PS      X0, Y0
 	VMOVDQU        gemm_00000020<>+0(SB), Y1
 	VBROADCASTI128 92(CX), Y2
-	VINSERTI128    $0x01, 92(R8), Y2, Y2
+	VINSERTI128    $0x01, 92(R9), Y2, Y2
 	VBROADCASTI128 92(CX)(DX*1), Y3
-	VINSERTI128    $0x01, 92(R8)(DX*1), Y3, Y3
+	VINSERTI128    $0x01, 92(R9)(DX*1), Y3, Y3
 	VBROADCASTI128 92(CX)(DX*2), Y4
-	VINSERTI128    $0x01, 92(R8)(DX*2), Y4, Y4
+	VINSERTI128    $0x01, 92(R9)(DX*2), Y4, Y4
 	VBROADCASTI128 92(CX)(DI*1), Y5
-	VINSERTI128    $0x01, 92(R8)(DI*1), Y5, Y5
+	VINSERTI128    $0x01, 92(R9)(DI*1), Y5, Y5
 	VPUNPCKLDQ     Y3, Y2, Y6
 	VPUNPCKHDQ     Y3, Y2, Y7
 	VPUNPCKLDQ     Y5, Y4, Y3
@@ -5229,13 +5205,13 @@ block:
 	VMULPS         Y0, Y2, Y2
 	VMOVDQU        Y2, 6080(AX)
 	VBROADCASTI128 (CX), Y0
-	VINSERTI128    $0x01, (R8), Y0, Y0
+	VINSERTI128    $0x01, (R9), Y0, Y0
 	VBROADCASTI128 (CX)(DX*1), Y1
-	VINSERTI128    $0x01, (R8)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, (R9)(DX*1), Y1, Y1
 	VBROADCASTI128 (CX)(DX*2), Y2
-	VINSERTI128    $0x01, (R8)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, (R9)(DX*2), Y2, Y2
 	VBROADCASTI128 (CX)(DI*1), Y3
-	VINSERTI128    $0x01, (R8)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, (R9)(DI*1), Y3, Y3
 	VPUNPCKLDQ     Y1, Y0, Y4
 	VPUNPCKHDQ     Y1, Y0, Y5
 	VPUNPCKLDQ     Y3, Y2, Y1
@@ -5245,13 +5221,13 @@ block:
 	VPUNPCKLQDQ    Y3, Y5, Y2
 	VPUNPCKHQDQ    Y3, Y5, Y3
 	VBROADCASTI128 32(CX), Y4
-	VINSERTI128    $0x01, 32(R8), Y4, Y4
+	VINSERTI128    $0x01, 32(R9), Y4, Y4
 	VBROADCASTI128 32(CX)(DX*1), Y5
-	VINSERTI128    $0x01, 32(R8)(DX*1), Y5, Y5
+	VINSERTI128    $0x01, 32(R9)(DX*1), Y5, Y5
 	VBROADCASTI128 32(CX)(DX*2), Y6
-	VINSERTI128    $0x01, 32(R8)(DX*2), Y6, Y6
+	VINSERTI128    $0x01, 32(R9)(DX*2), Y6, Y6
 	VBROADCASTI128 32(CX)(DI*1), Y7
-	VINSERTI128    $0x01, 32(R8)(DI*1), Y7, Y7
+	VINSERTI128    $0x01, 32(R9)(DI*1), Y7, Y7
 	VPUNPCKLDQ     Y5, Y4, Y8
 	VPUNPCKHDQ     Y5, Y4, Y9
 	VPUNPCKLDQ     Y7, Y6, Y5
@@ -5268,6 +5244,9 @@ block:
 	VPOR           Y9, Y8, Y8
 	VPSUBB         gemm_04040404<>+0(SB), Y8, Y8
 	VMOVDQU        Y8, (AX)
+	LEAQ           (CX), R8
+	PREFETCHT0     (R8)(SI*1)
+	PREFETCHT0     64(R8)(SI*1)
 	VPSRLD         $0x02, Y4, Y8
 	VPAND          gemm_03030303<>+0(SB), Y8, Y8
 	VPSRLD         $0x01, Y0, Y9
@@ -5276,6 +5255,9 @@ block:
 	VPOR           Y9, Y8, Y8
 	VPSUBB         gemm_04040404<>+0(SB), Y8, Y8
 	VMOVDQU        Y8, 768(AX)
+	LEAQ           (CX)(DX*1), R8
+	PREFETCHT0     (R8)(SI*1)
+	PREFETCHT0     64(R8)(SI*1)
 	VPSRLD         $0x04, Y4, Y8
 	VPAND          gemm_03030303<>+0(SB), Y8, Y8
 	VPSRLD         $0x02, Y0, Y9
@@ -5284,6 +5266,9 @@ block:
 	VPOR           Y9, Y8, Y8
 	VPSUBB         gemm_04040404<>+0(SB), Y8, Y8
 	VMOVDQU        Y8, 1536(AX)
+	LEAQ           (CX)(DX*2), R8
+	PREFETCHT0     (R8)(SI*1)
+	PREFETCHT0     64(R8)(SI*1)
 	VPSRLD         $0x06, Y4, Y4
 	VPAND          gemm_03030303<>+0(SB), Y4, Y4
 	VPSRLD         $0x03, Y0, Y8
@@ -5292,6 +5277,9 @@ block:
 	VPOR           Y8, Y4, Y4
 	VPSUBB         gemm_04040404<>+0(SB), Y4, Y4
 	VMOVDQU        Y4, 2304(AX)
+	LEAQ           (CX)(DI*1), R8
+	PREFETCHT0     (R8)(SI*1)
+	PREFETCHT0     64(R8)(SI*1)
 	VPSRLD         $0x00, Y5, Y4
 	VPAND          gemm_03030303<>+0(SB), Y4, Y4
 	VPSRLD         $0x00, Y1, Y8
@@ -5300,6 +5288,9 @@ block:
 	VPOR           Y8, Y4, Y4
 	VPSUBB         gemm_04040404<>+0(SB), Y4, Y4
 	VMOVDQU        Y4, 64(AX)
+	LEAQ           (R9), R8
+	PREFETCHT0     (R8)(SI*1)
+	PREFETCHT0     64(R8)(SI*1)
 	VPSRLD         $0x02, Y5, Y4
 	VPAND          gemm_03030303<>+0(SB), Y4, Y4
 	VPSRLD         $0x01, Y1, Y8
@@ -5308,6 +5299,9 @@ block:
 	VPOR           Y8, Y4, Y4
 	VPSUBB         gemm_04040404<>+0(SB), Y4, Y4
 	VMOVDQU        Y4, 832(AX)
+	LEAQ           (R9)(DX*1), R8
+	PREFETCHT0     (R8)(SI*1)
+	PREFETCHT0     64(R8)(SI*1)
 	VPSRLD         $0x04, Y5, Y4
 	VPAND          gemm_03030303<>+0(SB), Y4, Y4
 	VPSRLD         $0x02, Y1, Y8
@@ -5316,6 +5310,9 @@ block:
 	VPOR           Y8, Y4, Y4
 	VPSUBB         gemm_04040404<>+0(SB), Y4, Y4
 	VMOVDQU        Y4, 1600(AX)
+	LEAQ           (R9)(DX*2), R8
+	PREFETCHT0     (R8)(SI*1)
+	PREFETCHT0     64(R8)(SI*1)
 	VPSRLD         $0x06, Y5, Y4
 	VPAND          gemm_03030303<>+0(SB), Y4, Y4
 	VPSRLD         $0x03, Y1, Y5
@@ -5324,6 +5321,9 @@ block:
 	VPOR           Y5, Y4, Y4
 	VPSUBB         gemm_04040404<>+0(SB), Y4, Y4
 	VMOVDQU        Y4, 2368(AX)
+	LEAQ           (R9)(DI*1), R8
+	PREFETCHT0     (R8)(SI*1)
+	PREFETCHT0     64(R8)(SI*1)
 	VPSRLD         $0x00, Y6, Y4
 	VPAND          gemm_03030303<>+0(SB), Y4, Y4
 	VPSRLD         $0x00, Y2, Y5
@@ -5389,13 +5389,13 @@ block:
 	VPSUBB         gemm_04040404<>+0(SB), Y4, Y4
 	VMOVDQU        Y4, 2496(AX)
 	VBROADCASTI128 64(CX), Y4
-	VINSERTI128    $0x01, 64(R8), Y4, Y4
+	VINSERTI128    $0x01, 64(R9), Y4, Y4
 	VBROADCASTI128 64(CX)(DX*1), Y5
-	VINSERTI128    $0x01, 64(R8)(DX*1), Y5, Y5
+	VINSERTI128    $0x01, 64(R9)(DX*1), Y5, Y5
 	VBROADCASTI128 64(CX)(DX*2), Y6
-	VINSERTI128    $0x01, 64(R8)(DX*2), Y6, Y6
+	VINSERTI128    $0x01, 64(R9)(DX*2), Y6, Y6
 	VBROADCASTI128 64(CX)(DI*1), Y7
-	VINSERTI128    $0x01, 64(R8)(DI*1), Y7, Y7
+	VINSERTI128    $0x01, 64(R9)(DI*1), Y7, Y7
 	VPUNPCKLDQ     Y5, Y4, Y8
 	VPUNPCKHDQ     Y5, Y4, Y9
 	VPUNPCKLDQ     Y7, Y6, Y5
@@ -5533,13 +5533,13 @@ block:
 	VPSUBB         gemm_04040404<>+0(SB), Y0, Y0
 	VMOVDQU        Y0, 5568(AX)
 	VBROADCASTI128 16(CX), Y0
-	VINSERTI128    $0x01, 16(R8), Y0, Y0
+	VINSERTI128    $0x01, 16(R9), Y0, Y0
 	VBROADCASTI128 16(CX)(DX*1), Y1
-	VINSERTI128    $0x01, 16(R8)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, 16(R9)(DX*1), Y1, Y1
 	VBROADCASTI128 16(CX)(DX*2), Y2
-	VINSERTI128    $0x01, 16(R8)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, 16(R9)(DX*2), Y2, Y2
 	VBROADCASTI128 16(CX)(DI*1), Y3
-	VINSERTI128    $0x01, 16(R8)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, 16(R9)(DI*1), Y3, Y3
 	VPUNPCKLDQ     Y1, Y0, Y4
 	VPUNPCKHDQ     Y1, Y0, Y5
 	VPUNPCKLDQ     Y3, Y2, Y1
@@ -5549,13 +5549,13 @@ block:
 	VPUNPCKLQDQ    Y3, Y5, Y2
 	VPUNPCKHQDQ    Y3, Y5, Y3
 	VBROADCASTI128 48(CX), Y4
-	VINSERTI128    $0x01, 48(R8), Y4, Y4
+	VINSERTI128    $0x01, 48(R9), Y4, Y4
 	VBROADCASTI128 48(CX)(DX*1), Y5
-	VINSERTI128    $0x01, 48(R8)(DX*1), Y5, Y5
+	VINSERTI128    $0x01, 48(R9)(DX*1), Y5, Y5
 	VBROADCASTI128 48(CX)(DX*2), Y6
-	VINSERTI128    $0x01, 48(R8)(DX*2), Y6, Y6
+	VINSERTI128    $0x01, 48(R9)(DX*2), Y6, Y6
 	VBROADCASTI128 48(CX)(DI*1), Y7
-	VINSERTI128    $0x01, 48(R8)(DI*1), Y7, Y7
+	VINSERTI128    $0x01, 48(R9)(DI*1), Y7, Y7
 	VPUNPCKLDQ     Y5, Y4, Y8
 	VPUNPCKHDQ     Y5, Y4, Y9
 	VPUNPCKLDQ     Y7, Y6, Y5
@@ -5693,13 +5693,13 @@ block:
 	VPSUBB         gemm_04040404<>+0(SB), Y4, Y4
 	VMOVDQU        Y4, 2752(AX)
 	VBROADCASTI128 80(CX), Y4
-	VINSERTI128    $0x01, 80(R8), Y4, Y4
+	VINSERTI128    $0x01, 80(R9), Y4, Y4
 	VBROADCASTI128 80(CX)(DX*1), Y5
-	VINSERTI128    $0x01, 80(R8)(DX*1), Y5, Y5
+	VINSERTI128    $0x01, 80(R9)(DX*1), Y5, Y5
 	VBROADCASTI128 80(CX)(DX*2), Y6
-	VINSERTI128    $0x01, 80(R8)(DX*2), Y6, Y6
+	VINSERTI128    $0x01, 80(R9)(DX*2), Y6, Y6
 	VBROADCASTI128 80(CX)(DI*1), Y7
-	VINSERTI128    $0x01, 80(R8)(DI*1), Y7, Y7
+	VINSERTI128    $0x01, 80(R9)(DI*1), Y7, Y7
 	VPUNPCKLDQ     Y5, Y4, Y8
 	VPUNPCKHDQ     Y5, Y4, Y9
 	VPUNPCKLDQ     Y7, Y6, Y5
@@ -5837,7 +5837,7 @@ block:
 	VPSUBB         gemm_04040404<>+0(SB), Y0, Y0
 	VMOVDQU        Y0, 5824(AX)
 	ADDQ           $0x0000006e, CX
-	ADDQ           $0x0000006e, R8
+	ADDQ           $0x0000006e, R9
 	ADDQ           $0x00001800, AX
 	DECQ           BX
 	JNZ            block
@@ -5873,49 +5873,17 @@ TEXT ·gemmUnpackQ4_KAVX2(SB), NOSPLIT, $0-40
 	MOVQ blocks+24(FP), BX
 	MOVQ ahead+32(FP), SI
 	LEAQ (DX)(DX*2), DI
-	LEAQ (CX)(DX*4), R8
+	LEAQ (CX)(DX*4), R9
 
 block:
-	LEAQ           (CX), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	PREFETCHT0     128(R9)(SI*1)
-	LEAQ           (CX)(DX*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	PREFETCHT0     128(R9)(SI*1)
-	LEAQ           (CX)(DX*2), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	PREFETCHT0     128(R9)(SI*1)
-	LEAQ           (CX)(DI*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	PREFETCHT0     128(R9)(SI*1)
-	LEAQ           (R8), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	PREFETCHT0     128(R9)(SI*1)
-	LEAQ           (R8)(DX*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	PREFETCHT0     128(R9)(SI*1)
-	LEAQ           (R8)(DX*2), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	PREFETCHT0     128(R9)(SI*1)
-	LEAQ           (R8)(DI*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	PREFETCHT0     128(R9)(SI*1)
 	VBROADCASTI128 (CX), Y0
-	VINSERTI128    $0x01, (R8), Y0, Y0
+	VINSERTI128    $0x01, (R9), Y0, Y0
 	VBROADCASTI128 (CX)(DX*1), Y1
-	VINSERTI128    $0x01, (R8)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, (R9)(DX*1), Y1, Y1
 	VBROADCASTI128 (CX)(DX*2), Y2
-	VINSERTI128    $0x01, (R8)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, (R9)(DX*2), Y2, Y2
 	VBROADCASTI128 (CX)(DI*1), Y3
-	VINSERTI128    $0x01, (R8)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, (R9)(DI*1), Y3, Y3
 	VPUNPCKLDQ     Y1, Y0, Y4
 	VPUNPCKHDQ     Y1, Y0, Y5
 	VPUNPCKLDQ     Y3, Y2, Y1
@@ -6027,13 +5995,13 @@ block:
 	VMULPS         Y0, Y1, Y1
 	VMOVDQU        Y1, 5568(AX)
 	VBROADCASTI128 16(CX), Y0
-	VINSERTI128    $0x01, 16(R8), Y0, Y0
+	VINSERTI128    $0x01, 16(R9), Y0, Y0
 	VBROADCASTI128 16(CX)(DX*1), Y1
-	VINSERTI128    $0x01, 16(R8)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, 16(R9)(DX*1), Y1, Y1
 	VBROADCASTI128 16(CX)(DX*2), Y2
-	VINSERTI128    $0x01, 16(R8)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, 16(R9)(DX*2), Y2, Y2
 	VBROADCASTI128 16(CX)(DI*1), Y3
-	VINSERTI128    $0x01, 16(R8)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, 16(R9)(DI*1), Y3, Y3
 	VPUNPCKLDQ     Y1, Y0, Y4
 	VPUNPCKHDQ     Y1, Y0, Y5
 	VPUNPCKLDQ     Y3, Y2, Y1
@@ -6046,30 +6014,52 @@ block:
 	VPSRLD         $0x04, Y0, Y0
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y0, Y0
 	VMOVDQU        Y4, (AX)
+	LEAQ           (CX), R8
+	PREFETCHT0     (R8)(SI*1)
+	PREFETCHT0     64(R8)(SI*1)
 	VMOVDQU        Y0, 704(AX)
+	PREFETCHT0     128(R8)(SI*1)
+	LEAQ           (CX)(DX*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y1, Y0
 	VPSRLD         $0x04, Y1, Y1
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y1, Y1
 	VMOVDQU        Y0, 64(AX)
+	PREFETCHT0     64(R8)(SI*1)
+	PREFETCHT0     128(R8)(SI*1)
 	VMOVDQU        Y1, 768(AX)
+	LEAQ           (CX)(DX*2), R8
+	PREFETCHT0     (R8)(SI*1)
+	PREFETCHT0     64(R8)(SI*1)
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y2, Y0
 	VPSRLD         $0x04, Y2, Y2
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y2, Y2
 	VMOVDQU        Y0, 128(AX)
+	PREFETCHT0     128(R8)(SI*1)
+	LEAQ           (CX)(DI*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	VMOVDQU        Y2, 832(AX)
+	PREFETCHT0     64(R8)(SI*1)
+	PREFETCHT0     128(R8)(SI*1)
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y3, Y0
 	VPSRLD         $0x04, Y3, Y3
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y3, Y3
 	VMOVDQU        Y0, 192(AX)
+	LEAQ           (R9), R8
+	PREFETCHT0     (R8)(SI*1)
+	PREFETCHT0     64(R8)(SI*1)
 	VMOVDQU        Y3, 896(AX)
+	PREFETCHT0     128(R8)(SI*1)
+	LEAQ           (R9)(DX*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	VBROADCASTI128 32(CX), Y0
-	VINSERTI128    $0x01, 32(R8), Y0, Y0
+	VINSERTI128    $0x01, 32(R9), Y0, Y0
 	VBROADCASTI128 32(CX)(DX*1), Y1
-	VINSERTI128    $0x01, 32(R8)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, 32(R9)(DX*1), Y1, Y1
 	VBROADCASTI128 32(CX)(DX*2), Y2
-	VINSERTI128    $0x01, 32(R8)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, 32(R9)(DX*2), Y2, Y2
 	VBROADCASTI128 32(CX)(DI*1), Y3
-	VINSERTI128    $0x01, 32(R8)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, 32(R9)(DI*1), Y3, Y3
 	VPUNPCKLDQ     Y1, Y0, Y4
 	VPUNPCKHDQ     Y1, Y0, Y5
 	VPUNPCKLDQ     Y3, Y2, Y1
@@ -6082,12 +6072,22 @@ block:
 	VPSRLD         $0x04, Y0, Y0
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y0, Y0
 	VMOVDQU        Y4, 256(AX)
+	PREFETCHT0     64(R8)(SI*1)
+	PREFETCHT0     128(R8)(SI*1)
 	VMOVDQU        Y0, 960(AX)
+	LEAQ           (R9)(DX*2), R8
+	PREFETCHT0     (R8)(SI*1)
+	PREFETCHT0     64(R8)(SI*1)
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y1, Y0
 	VPSRLD         $0x04, Y1, Y1
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y1, Y1
 	VMOVDQU        Y0, 320(AX)
+	PREFETCHT0     128(R8)(SI*1)
+	LEAQ           (R9)(DI*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	VMOVDQU        Y1, 1024(AX)
+	PREFETCHT0     64(R8)(SI*1)
+	PREFETCHT0     128(R8)(SI*1)
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y2, Y0
 	VPSRLD         $0x04, Y2, Y2
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y2, Y2
@@ -6099,13 +6099,13 @@ block:
 	VMOVDQU        Y0, 448(AX)
 	VMOVDQU        Y3, 1152(AX)
 	VBROADCASTI128 48(CX), Y0
-	VINSERTI128    $0x01, 48(R8), Y0, Y0
+	VINSERTI128    $0x01, 48(R9), Y0, Y0
 	VBROADCASTI128 48(CX)(DX*1), Y1
-	VINSERTI128    $0x01, 48(R8)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, 48(R9)(DX*1), Y1, Y1
 	VBROADCASTI128 48(CX)(DX*2), Y2
-	VINSERTI128    $0x01, 48(R8)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, 48(R9)(DX*2), Y2, Y2
 	VBROADCASTI128 48(CX)(DI*1), Y3
-	VINSERTI128    $0x01, 48(R8)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, 48(R9)(DI*1), Y3, Y3
 	VPUNPCKLDQ     Y1, Y0, Y4
 	VPUNPCKHDQ     Y1, Y0, Y5
 	VPUNPCKLDQ     Y3, Y2, Y1
@@ -6135,13 +6135,13 @@ block:
 	VMOVDQU        Y0, 1600(AX)
 	VMOVDQU        Y3, 2304(AX)
 	VBROADCASTI128 64(CX), Y0
-	VINSERTI128    $0x01, 64(R8), Y0, Y0
+	VINSERTI128    $0x01, 64(R9), Y0, Y0
 	VBROADCASTI128 64(CX)(DX*1), Y1
-	VINSERTI128    $0x01, 64(R8)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, 64(R9)(DX*1), Y1, Y1
 	VBROADCASTI128 64(CX)(DX*2), Y2
-	VINSERTI128    $0x01, 64(R8)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, 64(R9)(DX*2), Y2, Y2
 	VBROADCASTI128 64(CX)(DI*1), Y3
-	VINSERTI128    $0x01, 64(R8)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, 64(R9)(DI*1), Y3, Y3
 	VPUNPCKLDQ     Y1, Y0, Y4
 	VPUNPCKHDQ     Y1, Y0, Y5
 	VPUNPCKLDQ     Y3, Y2, Y1
@@ -6171,13 +6171,13 @@ block:
 	VMOVDQU        Y0, 1856(AX)
 	VMOVDQU        Y3, 2560(AX)
 	VBROADCASTI128 80(CX), Y0
-	VINSERTI128    $0x01, 80(R8), Y0, Y0
+	VINSERTI128    $0x01, 80(R9), Y0, Y0
 	VBROADCASTI128 80(CX)(DX*1), Y1
-	VINSERTI128    $0x01, 80(R8)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, 80(R9)(DX*1), Y1, Y1
 	VBROADCASTI128 80(CX)(DX*2), Y2
-	VINSERTI128    $0x01, 80(R8)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, 80(R9)(DX*2), Y2, Y2
 	VBROADCASTI128 80(CX)(DI*1), Y3
-	VINSERTI128    $0x01, 80(R8)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, 80(R9)(DI*1), Y3, Y3
 	VPUNPCKLDQ     Y1, Y0, Y4
 	VPUNPCKHDQ     Y1, Y0, Y5
 	VPUNPCKLDQ     Y3, Y2, Y1
@@ -6207,13 +6207,13 @@ block:
 	VMOVDQU        Y0, 3008(AX)
 	VMOVDQU        Y3, 3712(AX)
 	VBROADCASTI128 96(CX), Y0
-	VINSERTI128    $0x01, 96(R8), Y0, Y0
+	VINSERTI128    $0x01, 96(R9), Y0, Y0
 	VBROADCASTI128 96(CX)(DX*1), Y1
-	VINSERTI128    $0x01, 96(R8)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, 96(R9)(DX*1), Y1, Y1
 	VBROADCASTI128 96(CX)(DX*2), Y2
-	VINSERTI128    $0x01, 96(R8)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, 96(R9)(DX*2), Y2, Y2
 	VBROADCASTI128 96(CX)(DI*1), Y3
-	VINSERTI128    $0x01, 96(R8)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, 96(R9)(DI*1), Y3, Y3
 	VPUNPCKLDQ     Y1, Y0, Y4
 	VPUNPCKHDQ     Y1, Y0, Y5
 	VPUNPCKLDQ     Y3, Y2, Y1
@@ -6243,13 +6243,13 @@ block:
 	VMOVDQU        Y0, 3264(AX)
 	VMOVDQU        Y3, 3968(AX)
 	VBROADCASTI128 112(CX), Y0
-	VINSERTI128    $0x01, 112(R8), Y0, Y0
+	VINSERTI128    $0x01, 112(R9), Y0, Y0
 	VBROADCASTI128 112(CX)(DX*1), Y1
-	VINSERTI128    $0x01, 112(R8)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, 112(R9)(DX*1), Y1, Y1
 	VBROADCASTI128 112(CX)(DX*2), Y2
-	VINSERTI128    $0x01, 112(R8)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, 112(R9)(DX*2), Y2, Y2
 	VBROADCASTI128 112(CX)(DI*1), Y3
-	VINSERTI128    $0x01, 112(R8)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, 112(R9)(DI*1), Y3, Y3
 	VPUNPCKLDQ     Y1, Y0, Y4
 	VPUNPCKHDQ     Y1, Y0, Y5
 	VPUNPCKLDQ     Y3, Y2, Y1
@@ -6279,13 +6279,13 @@ block:
 	VMOVDQU        Y0, 4416(AX)
 	VMOVDQU        Y3, 5120(AX)
 	VBROADCASTI128 128(CX), Y0
-	VINSERTI128    $0x01, 128(R8), Y0, Y0
+	VINSERTI128    $0x01, 128(R9), Y0, Y0
 	VBROADCASTI128 128(CX)(DX*1), Y1
-	VINSERTI128    $0x01, 128(R8)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, 128(R9)(DX*1), Y1, Y1
 	VBROADCASTI128 128(CX)(DX*2), Y2
-	VINSERTI128    $0x01, 128(R8)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, 128(R9)(DX*2), Y2, Y2
 	VBROADCASTI128 128(CX)(DI*1), Y3
-	VINSERTI128    $0x01, 128(R8)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, 128(R9)(DI*1), Y3, Y3
 	VPUNPCKLDQ     Y1, Y0, Y4
 	VPUNPCKHDQ     Y1, Y0, Y5
 	VPUNPCKLDQ     Y3, Y2, Y1
@@ -6315,7 +6315,7 @@ block:
 	VMOVDQU        Y0, 4672(AX)
 	VMOVDQU        Y3, 5376(AX)
 	ADDQ           $0x00000090, CX
-	ADDQ           $0x00000090, R8
+	ADDQ           $0x00000090, R9
 	ADDQ           $0x00001600, AX
 	DECQ           BX
 	JNZ            block
@@ -6351,49 +6351,17 @@ TEXT ·gemmUnpackQ5_KAVX2(SB), NOSPLIT, $0-40
 	MOVQ blocks+24(FP), BX
 	MOVQ ahead+32(FP), SI
 	LEAQ (DX)(DX*2), DI
-	LEAQ (CX)(DX*4), R8
+	LEAQ (CX)(DX*4), R9
 
 block:
-	LEAQ           (CX), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	PREFETCHT0     128(R9)(SI*1)
-	LEAQ           (CX)(DX*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	PREFETCHT0     128(R9)(SI*1)
-	LEAQ           (CX)(DX*2), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	PREFETCHT0     128(R9)(SI*1)
-	LEAQ           (CX)(DI*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	PREFETCHT0     128(R9)(SI*1)
-	LEAQ           (R8), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	PREFETCHT0     128(R9)(SI*1)
-	LEAQ           (R8)(DX*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	PREFETCHT0     128(R9)(SI*1)
-	LEAQ           (R8)(DX*2), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	PREFETCHT0     128(R9)(SI*1)
-	LEAQ           (R8)(DI*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	PREFETCHT0     128(R9)(SI*1)
 	VBROADCASTI128 (CX), Y0
-	VINSERTI128    $0x01, (R8), Y0, Y0
+	VINSERTI128    $0x01, (R9), Y0, Y0
 	VBROADCASTI128 (CX)(DX*1), Y1
-	VINSERTI128    $0x01, (R8)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, (R9)(DX*1), Y1, Y1
 	VBROADCASTI128 (CX)(DX*2), Y2
-	VINSERTI128    $0x01, (R8)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, (R9)(DX*2), Y2, Y2
 	VBROADCASTI128 (CX)(DI*1), Y3
-	VINSERTI128    $0x01, (R8)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, (R9)(DI*1), Y3, Y3
 	VPUNPCKLDQ     Y1, Y0, Y4
 	VPUNPCKHDQ     Y1, Y0, Y5
 	VPUNPCKLDQ     Y3, Y2, Y1
@@ -6505,13 +6473,13 @@ block:
 	VMULPS         Y0, Y1, Y1
 	VMOVDQU        Y1, 5568(AX)
 	VBROADCASTI128 16(CX), Y0
-	VINSERTI128    $0x01, 16(R8), Y0, Y0
+	VINSERTI128    $0x01, 16(R9), Y0, Y0
 	VBROADCASTI128 16(CX)(DX*1), Y1
-	VINSERTI128    $0x01, 16(R8)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, 16(R9)(DX*1), Y1, Y1
 	VBROADCASTI128 16(CX)(DX*2), Y2
-	VINSERTI128    $0x01, 16(R8)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, 16(R9)(DX*2), Y2, Y2
 	VBROADCASTI128 16(CX)(DI*1), Y3
-	VINSERTI128    $0x01, 16(R8)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, 16(R9)(DI*1), Y3, Y3
 	VPUNPCKLDQ     Y1, Y0, Y4
 	VPUNPCKHDQ     Y1, Y0, Y5
 	VPUNPCKLDQ     Y3, Y2, Y1
@@ -6521,13 +6489,13 @@ block:
 	VPUNPCKLQDQ    Y3, Y5, Y2
 	VPUNPCKHQDQ    Y3, Y5, Y3
 	VBROADCASTI128 48(CX), Y4
-	VINSERTI128    $0x01, 48(R8), Y4, Y4
+	VINSERTI128    $0x01, 48(R9), Y4, Y4
 	VBROADCASTI128 48(CX)(DX*1), Y5
-	VINSERTI128    $0x01, 48(R8)(DX*1), Y5, Y5
+	VINSERTI128    $0x01, 48(R9)(DX*1), Y5, Y5
 	VBROADCASTI128 48(CX)(DX*2), Y6
-	VINSERTI128    $0x01, 48(R8)(DX*2), Y6, Y6
+	VINSERTI128    $0x01, 48(R9)(DX*2), Y6, Y6
 	VBROADCASTI128 48(CX)(DI*1), Y7
-	VINSERTI128    $0x01, 48(R8)(DI*1), Y7, Y7
+	VINSERTI128    $0x01, 48(R9)(DI*1), Y7, Y7
 	VPUNPCKLDQ     Y5, Y4, Y8
 	VPUNPCKHDQ     Y5, Y4, Y9
 	VPUNPCKLDQ     Y7, Y6, Y5
@@ -6544,11 +6512,17 @@ block:
 	VPSLLD         $0x04, Y9, Y9
 	VPOR           Y9, Y8, Y8
 	VMOVDQU        Y8, (AX)
+	LEAQ           (CX), R8
+	PREFETCHT0     (R8)(SI*1)
+	PREFETCHT0     64(R8)(SI*1)
 	VPSRLD         $0x01, Y0, Y8
 	VPAND          gemm_01010101<>+0(SB), Y8, Y8
 	VPSLLD         $0x04, Y8, Y8
 	VPOR           Y8, Y4, Y4
 	VMOVDQU        Y4, 704(AX)
+	PREFETCHT0     128(R8)(SI*1)
+	LEAQ           (CX)(DX*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y5, Y4
 	VPSRLD         $0x04, Y5, Y5
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y5, Y5
@@ -6557,11 +6531,16 @@ block:
 	VPSLLD         $0x04, Y8, Y8
 	VPOR           Y8, Y4, Y4
 	VMOVDQU        Y4, 64(AX)
+	PREFETCHT0     64(R8)(SI*1)
+	PREFETCHT0     128(R8)(SI*1)
 	VPSRLD         $0x01, Y1, Y4
 	VPAND          gemm_01010101<>+0(SB), Y4, Y4
 	VPSLLD         $0x04, Y4, Y4
 	VPOR           Y4, Y5, Y5
 	VMOVDQU        Y5, 768(AX)
+	LEAQ           (CX)(DX*2), R8
+	PREFETCHT0     (R8)(SI*1)
+	PREFETCHT0     64(R8)(SI*1)
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y6, Y4
 	VPSRLD         $0x04, Y6, Y6
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y6, Y6
@@ -6570,11 +6549,16 @@ block:
 	VPSLLD         $0x04, Y5, Y5
 	VPOR           Y5, Y4, Y4
 	VMOVDQU        Y4, 128(AX)
+	PREFETCHT0     128(R8)(SI*1)
+	LEAQ           (CX)(DI*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	VPSRLD         $0x01, Y2, Y4
 	VPAND          gemm_01010101<>+0(SB), Y4, Y4
 	VPSLLD         $0x04, Y4, Y4
 	VPOR           Y4, Y6, Y6
 	VMOVDQU        Y6, 832(AX)
+	PREFETCHT0     64(R8)(SI*1)
+	PREFETCHT0     128(R8)(SI*1)
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y7, Y4
 	VPSRLD         $0x04, Y7, Y7
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y7, Y7
@@ -6583,19 +6567,25 @@ block:
 	VPSLLD         $0x04, Y5, Y5
 	VPOR           Y5, Y4, Y4
 	VMOVDQU        Y4, 192(AX)
+	LEAQ           (R9), R8
+	PREFETCHT0     (R8)(SI*1)
+	PREFETCHT0     64(R8)(SI*1)
 	VPSRLD         $0x01, Y3, Y4
 	VPAND          gemm_01010101<>+0(SB), Y4, Y4
 	VPSLLD         $0x04, Y4, Y4
 	VPOR           Y4, Y7, Y7
 	VMOVDQU        Y7, 896(AX)
+	PREFETCHT0     128(R8)(SI*1)
+	LEAQ           (R9)(DX*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	VBROADCASTI128 80(CX), Y4
-	VINSERTI128    $0x01, 80(R8), Y4, Y4
+	VINSERTI128    $0x01, 80(R9), Y4, Y4
 	VBROADCASTI128 80(CX)(DX*1), Y5
-	VINSERTI128    $0x01, 80(R8)(DX*1), Y5, Y5
+	VINSERTI128    $0x01, 80(R9)(DX*1), Y5, Y5
 	VBROADCASTI128 80(CX)(DX*2), Y6
-	VINSERTI128    $0x01, 80(R8)(DX*2), Y6, Y6
+	VINSERTI128    $0x01, 80(R9)(DX*2), Y6, Y6
 	VBROADCASTI128 80(CX)(DI*1), Y7
-	VINSERTI128    $0x01, 80(R8)(DI*1), Y7, Y7
+	VINSERTI128    $0x01, 80(R9)(DI*1), Y7, Y7
 	VPUNPCKLDQ     Y5, Y4, Y8
 	VPUNPCKHDQ     Y5, Y4, Y9
 	VPUNPCKLDQ     Y7, Y6, Y5
@@ -6612,11 +6602,16 @@ block:
 	VPSLLD         $0x04, Y9, Y9
 	VPOR           Y9, Y8, Y8
 	VMOVDQU        Y8, 1408(AX)
+	PREFETCHT0     64(R8)(SI*1)
+	PREFETCHT0     128(R8)(SI*1)
 	VPSRLD         $0x03, Y0, Y8
 	VPAND          gemm_01010101<>+0(SB), Y8, Y8
 	VPSLLD         $0x04, Y8, Y8
 	VPOR           Y8, Y4, Y4
 	VMOVDQU        Y4, 2112(AX)
+	LEAQ           (R9)(DX*2), R8
+	PREFETCHT0     (R8)(SI*1)
+	PREFETCHT0     64(R8)(SI*1)
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y5, Y4
 	VPSRLD         $0x04, Y5, Y5
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y5, Y5
@@ -6625,11 +6620,16 @@ block:
 	VPSLLD         $0x04, Y8, Y8
 	VPOR           Y8, Y4, Y4
 	VMOVDQU        Y4, 1472(AX)
+	PREFETCHT0     128(R8)(SI*1)
+	LEAQ           (R9)(DI*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	VPSRLD         $0x03, Y1, Y4
 	VPAND          gemm_01010101<>+0(SB), Y4, Y4
 	VPSLLD         $0x04, Y4, Y4
 	VPOR           Y4, Y5, Y5
 	VMOVDQU        Y5, 2176(AX)
+	PREFETCHT0     64(R8)(SI*1)
+	PREFETCHT0     128(R8)(SI*1)
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y6, Y4
 	VPSRLD         $0x04, Y6, Y6
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y6, Y6
@@ -6657,13 +6657,13 @@ block:
 	VPOR           Y4, Y7, Y7
 	VMOVDQU        Y7, 2304(AX)
 	VBROADCASTI128 112(CX), Y4
-	VINSERTI128    $0x01, 112(R8), Y4, Y4
+	VINSERTI128    $0x01, 112(R9), Y4, Y4
 	VBROADCASTI128 112(CX)(DX*1), Y5
-	VINSERTI128    $0x01, 112(R8)(DX*1), Y5, Y5
+	VINSERTI128    $0x01, 112(R9)(DX*1), Y5, Y5
 	VBROADCASTI128 112(CX)(DX*2), Y6
-	VINSERTI128    $0x01, 112(R8)(DX*2), Y6, Y6
+	VINSERTI128    $0x01, 112(R9)(DX*2), Y6, Y6
 	VBROADCASTI128 112(CX)(DI*1), Y7
-	VINSERTI128    $0x01, 112(R8)(DI*1), Y7, Y7
+	VINSERTI128    $0x01, 112(R9)(DI*1), Y7, Y7
 	VPUNPCKLDQ     Y5, Y4, Y8
 	VPUNPCKHDQ     Y5, Y4, Y9
 	VPUNPCKLDQ     Y7, Y6, Y5
@@ -6725,13 +6725,13 @@ block:
 	VPOR           Y4, Y7, Y7
 	VMOVDQU        Y7, 3712(AX)
 	VBROADCASTI128 144(CX), Y4
-	VINSERTI128    $0x01, 144(R8), Y4, Y4
+	VINSERTI128    $0x01, 144(R9), Y4, Y4
 	VBROADCASTI128 144(CX)(DX*1), Y5
-	VINSERTI128    $0x01, 144(R8)(DX*1), Y5, Y5
+	VINSERTI128    $0x01, 144(R9)(DX*1), Y5, Y5
 	VBROADCASTI128 144(CX)(DX*2), Y6
-	VINSERTI128    $0x01, 144(R8)(DX*2), Y6, Y6
+	VINSERTI128    $0x01, 144(R9)(DX*2), Y6, Y6
 	VBROADCASTI128 144(CX)(DI*1), Y7
-	VINSERTI128    $0x01, 144(R8)(DI*1), Y7, Y7
+	VINSERTI128    $0x01, 144(R9)(DI*1), Y7, Y7
 	VPUNPCKLDQ     Y5, Y4, Y8
 	VPUNPCKHDQ     Y5, Y4, Y9
 	VPUNPCKLDQ     Y7, Y6, Y5
@@ -6793,13 +6793,13 @@ block:
 	VPOR           Y0, Y7, Y7
 	VMOVDQU        Y7, 5120(AX)
 	VBROADCASTI128 32(CX), Y0
-	VINSERTI128    $0x01, 32(R8), Y0, Y0
+	VINSERTI128    $0x01, 32(R9), Y0, Y0
 	VBROADCASTI128 32(CX)(DX*1), Y1
-	VINSERTI128    $0x01, 32(R8)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, 32(R9)(DX*1), Y1, Y1
 	VBROADCASTI128 32(CX)(DX*2), Y2
-	VINSERTI128    $0x01, 32(R8)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, 32(R9)(DX*2), Y2, Y2
 	VBROADCASTI128 32(CX)(DI*1), Y3
-	VINSERTI128    $0x01, 32(R8)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, 32(R9)(DI*1), Y3, Y3
 	VPUNPCKLDQ     Y1, Y0, Y4
 	VPUNPCKHDQ     Y1, Y0, Y5
 	VPUNPCKLDQ     Y3, Y2, Y1
@@ -6809,13 +6809,13 @@ block:
 	VPUNPCKLQDQ    Y3, Y5, Y2
 	VPUNPCKHQDQ    Y3, Y5, Y3
 	VBROADCASTI128 64(CX), Y4
-	VINSERTI128    $0x01, 64(R8), Y4, Y4
+	VINSERTI128    $0x01, 64(R9), Y4, Y4
 	VBROADCASTI128 64(CX)(DX*1), Y5
-	VINSERTI128    $0x01, 64(R8)(DX*1), Y5, Y5
+	VINSERTI128    $0x01, 64(R9)(DX*1), Y5, Y5
 	VBROADCASTI128 64(CX)(DX*2), Y6
-	VINSERTI128    $0x01, 64(R8)(DX*2), Y6, Y6
+	VINSERTI128    $0x01, 64(R9)(DX*2), Y6, Y6
 	VBROADCASTI128 64(CX)(DI*1), Y7
-	VINSERTI128    $0x01, 64(R8)(DI*1), Y7, Y7
+	VINSERTI128    $0x01, 64(R9)(DI*1), Y7, Y7
 	VPUNPCKLDQ     Y5, Y4, Y8
 	VPUNPCKHDQ     Y5, Y4, Y9
 	VPUNPCKLDQ     Y7, Y6, Y5
@@ -6877,13 +6877,13 @@ block:
 	VPOR           Y4, Y7, Y7
 	VMOVDQU        Y7, 1152(AX)
 	VBROADCASTI128 96(CX), Y4
-	VINSERTI128    $0x01, 96(R8), Y4, Y4
+	VINSERTI128    $0x01, 96(R9), Y4, Y4
 	VBROADCASTI128 96(CX)(DX*1), Y5
-	VINSERTI128    $0x01, 96(R8)(DX*1), Y5, Y5
+	VINSERTI128    $0x01, 96(R9)(DX*1), Y5, Y5
 	VBROADCASTI128 96(CX)(DX*2), Y6
-	VINSERTI128    $0x01, 96(R8)(DX*2), Y6, Y6
+	VINSERTI128    $0x01, 96(R9)(DX*2), Y6, Y6
 	VBROADCASTI128 96(CX)(DI*1), Y7
-	VINSERTI128    $0x01, 96(R8)(DI*1), Y7, Y7
+	VINSERTI128    $0x01, 96(R9)(DI*1), Y7, Y7
 	VPUNPCKLDQ     Y5, Y4, Y8
 	VPUNPCKHDQ     Y5, Y4, Y9
 	VPUNPCKLDQ     Y7, Y6, Y5
@@ -6945,13 +6945,13 @@ block:
 	VPOR           Y4, Y7, Y7
 	VMOVDQU        Y7, 2560(AX)
 	VBROADCASTI128 128(CX), Y4
-	VINSERTI128    $0x01, 128(R8), Y4, Y4
+	VINSERTI128    $0x01, 128(R9), Y4, Y4
 	VBROADCASTI128 128(CX)(DX*1), Y5
-	VINSERTI128    $0x01, 128(R8)(DX*1), Y5, Y5
+	VINSERTI128    $0x01, 128(R9)(DX*1), Y5, Y5
 	VBROADCASTI128 128(CX)(DX*2), Y6
-	VINSERTI128    $0x01, 128(R8)(DX*2), Y6, Y6
+	VINSERTI128    $0x01, 128(R9)(DX*2), Y6, Y6
 	VBROADCASTI128 128(CX)(DI*1), Y7
-	VINSERTI128    $0x01, 128(R8)(DI*1), Y7, Y7
+	VINSERTI128    $0x01, 128(R9)(DI*1), Y7, Y7
 	VPUNPCKLDQ     Y5, Y4, Y8
 	VPUNPCKHDQ     Y5, Y4, Y9
 	VPUNPCKLDQ     Y7, Y6, Y5
@@ -7013,13 +7013,13 @@ block:
 	VPOR           Y4, Y7, Y7
 	VMOVDQU        Y7, 3968(AX)
 	VBROADCASTI128 160(CX), Y4
-	VINSERTI128    $0x01, 160(R8), Y4, Y4
+	VINSERTI128    $0x01, 160(R9), Y4, Y4
 	VBROADCASTI128 160(CX)(DX*1), Y5
-	VINSERTI128    $0x01, 160(R8)(DX*1), Y5, Y5
+	VINSERTI128    $0x01, 160(R9)(DX*1), Y5, Y5
 	VBROADCASTI128 160(CX)(DX*2), Y6
-	VINSERTI128    $0x01, 160(R8)(DX*2), Y6, Y6
+	VINSERTI128    $0x01, 160(R9)(DX*2), Y6, Y6
 	VBROADCASTI128 160(CX)(DI*1), Y7
-	VINSERTI128    $0x01, 160(R8)(DI*1), Y7, Y7
+	VINSERTI128    $0x01, 160(R9)(DI*1), Y7, Y7
 	VPUNPCKLDQ     Y5, Y4, Y8
 	VPUNPCKHDQ     Y5, Y4, Y9
 	VPUNPCKLDQ     Y7, Y6, Y5
@@ -7081,7 +7081,7 @@ block:
 	VPOR           Y0, Y7, Y7
 	VMOVDQU        Y7, 5376(AX)
 	ADDQ           $0x000000b0, CX
-	ADDQ           $0x000000b0, R8
+	ADDQ           $0x000000b0, R9
 	ADDQ           $0x00001600, AX
 	DECQ           BX
 	JNZ            block
@@ -7097,57 +7097,17 @@ TEXT ·gemmUnpackQ6_KAVX2(SB), NOSPLIT, $0-40
 	MOVQ blocks+24(FP), BX
 	MOVQ ahead+32(FP), SI
 	LEAQ (DX)(DX*2), DI
-	LEAQ (CX)(DX*4), R8
+	LEAQ (CX)(DX*4), R9
 
 block:
-	LEAQ           (CX), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	PREFETCHT0     128(R9)(SI*1)
-	PREFETCHT0     192(R9)(SI*1)
-	LEAQ           (CX)(DX*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	PREFETCHT0     128(R9)(SI*1)
-	PREFETCHT0     192(R9)(SI*1)
-	LEAQ           (CX)(DX*2), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	PREFETCHT0     128(R9)(SI*1)
-	PREFETCHT0     192(R9)(SI*1)
-	LEAQ           (CX)(DI*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	PREFETCHT0     128(R9)(SI*1)
-	PREFETCHT0     192(R9)(SI*1)
-	LEAQ           (R8), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	PREFETCHT0     128(R9)(SI*1)
-	PREFETCHT0     192(R9)(SI*1)
-	LEAQ           (R8)(DX*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	PREFETCHT0     128(R9)(SI*1)
-	PREFETCHT0     192(R9)(SI*1)
-	LEAQ           (R8)(DX*2), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	PREFETCHT0     128(R9)(SI*1)
-	PREFETCHT0     192(R9)(SI*1)
-	LEAQ           (R8)(DI*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	PREFETCHT0     128(R9)(SI*1)
-	PREFETCHT0     192(R9)(SI*1)
 	VBROADCASTI128 194(CX), Y0
-	VINSERTI128    $0x01, 194(R8), Y0, Y0
+	VINSERTI128    $0x01, 194(R9), Y0, Y0
 	VBROADCASTI128 194(CX)(DX*1), Y1
-	VINSERTI128    $0x01, 194(R8)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, 194(R9)(DX*1), Y1, Y1
 	VBROADCASTI128 194(CX)(DX*2), Y2
-	VINSERTI128    $0x01, 194(R8)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, 194(R9)(DX*2), Y2, Y2
 	VBROADCASTI128 194(CX)(DI*1), Y3
-	VINSERTI128    $0x01, 194(R8)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, 194(R9)(DI*1), Y3, Y3
 	VPUNPCKLDQ     Y1, Y0, Y4
 	VPUNPCKHDQ     Y1, Y0, Y5
 	VPUNPCKLDQ     Y3, Y2, Y1
@@ -7162,13 +7122,13 @@ block:
 	VPERMQ         $0xd8, Y0, Y0
 	VCVTPH2PS      X0, Y0
 	VBROADCASTI128 192(CX), Y1
-	VINSERTI128    $0x01, 192(R8), Y1, Y1
+	VINSERTI128    $0x01, 192(R9), Y1, Y1
 	VBROADCASTI128 192(CX)(DX*1), Y2
-	VINSERTI128    $0x01, 192(R8)(DX*1), Y2, Y2
+	VINSERTI128    $0x01, 192(R9)(DX*1), Y2, Y2
 	VBROADCASTI128 192(CX)(DX*2), Y3
-	VINSERTI128    $0x01, 192(R8)(DX*2), Y3, Y3
+	VINSERTI128    $0x01, 192(R9)(DX*2), Y3, Y3
 	VBROADCASTI128 192(CX)(DI*1), Y4
-	VINSERTI128    $0x01, 192(R8)(DI*1), Y4, Y4
+	VINSERTI128    $0x01, 192(R9)(DI*1), Y4, Y4
 	VPUNPCKLDQ     Y2, Y1, Y5
 	VPUNPCKHDQ     Y2, Y1, Y6
 	VPUNPCKLDQ     Y4, Y3, Y2
@@ -7258,13 +7218,13 @@ block:
 	VMULPS         Y0, Y1, Y1
 	VMOVDQU        Y1, 6080(AX)
 	VBROADCASTI128 128(CX), Y0
-	VINSERTI128    $0x01, 128(R8), Y0, Y0
+	VINSERTI128    $0x01, 128(R9), Y0, Y0
 	VBROADCASTI128 128(CX)(DX*1), Y1
-	VINSERTI128    $0x01, 128(R8)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, 128(R9)(DX*1), Y1, Y1
 	VBROADCASTI128 128(CX)(DX*2), Y2
-	VINSERTI128    $0x01, 128(R8)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, 128(R9)(DX*2), Y2, Y2
 	VBROADCASTI128 128(CX)(DI*1), Y3
-	VINSERTI128    $0x01, 128(R8)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, 128(R9)(DI*1), Y3, Y3
 	VPUNPCKLDQ     Y1, Y0, Y4
 	VPUNPCKHDQ     Y1, Y0, Y5
 	VPUNPCKLDQ     Y3, Y2, Y1
@@ -7274,13 +7234,13 @@ block:
 	VPUNPCKLQDQ    Y3, Y5, Y2
 	VPUNPCKHQDQ    Y3, Y5, Y3
 	VBROADCASTI128 (CX), Y4
-	VINSERTI128    $0x01, (R8), Y4, Y4
+	VINSERTI128    $0x01, (R9), Y4, Y4
 	VBROADCASTI128 (CX)(DX*1), Y5
-	VINSERTI128    $0x01, (R8)(DX*1), Y5, Y5
+	VINSERTI128    $0x01, (R9)(DX*1), Y5, Y5
 	VBROADCASTI128 (CX)(DX*2), Y6
-	VINSERTI128    $0x01, (R8)(DX*2), Y6, Y6
+	VINSERTI128    $0x01, (R9)(DX*2), Y6, Y6
 	VBROADCASTI128 (CX)(DI*1), Y7
-	VINSERTI128    $0x01, (R8)(DI*1), Y7, Y7
+	VINSERTI128    $0x01, (R9)(DI*1), Y7, Y7
 	VPUNPCKLDQ     Y5, Y4, Y8
 	VPUNPCKHDQ     Y5, Y4, Y9
 	VPUNPCKLDQ     Y7, Y6, Y5
@@ -7297,10 +7257,15 @@ block:
 	VPOR           Y9, Y8, Y8
 	VPSUBB         gemm_20202020<>+0(SB), Y8, Y8
 	VMOVDQU        Y8, (AX)
+	LEAQ           (CX), R8
+	PREFETCHT0     (R8)(SI*1)
+	PREFETCHT0     64(R8)(SI*1)
 	VPAND          gemm_30303030<>+0(SB), Y0, Y8
 	VPOR           Y8, Y4, Y4
 	VPSUBB         gemm_20202020<>+0(SB), Y4, Y4
 	VMOVDQU        Y4, 1536(AX)
+	PREFETCHT0     128(R8)(SI*1)
+	PREFETCHT0     192(R8)(SI*1)
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y5, Y4
 	VPSRLD         $0x04, Y5, Y5
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y5, Y5
@@ -7309,10 +7274,15 @@ block:
 	VPOR           Y8, Y4, Y4
 	VPSUBB         gemm_20202020<>+0(SB), Y4, Y4
 	VMOVDQU        Y4, 64(AX)
+	LEAQ           (CX)(DX*1), R8
+	PREFETCHT0     (R8)(SI*1)
+	PREFETCHT0     64(R8)(SI*1)
 	VPAND          gemm_30303030<>+0(SB), Y1, Y4
 	VPOR           Y4, Y5, Y5
 	VPSUBB         gemm_20202020<>+0(SB), Y5, Y5
 	VMOVDQU        Y5, 1600(AX)
+	PREFETCHT0     128(R8)(SI*1)
+	PREFETCHT0     192(R8)(SI*1)
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y6, Y4
 	VPSRLD         $0x04, Y6, Y6
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y6, Y6
@@ -7321,10 +7291,15 @@ block:
 	VPOR           Y5, Y4, Y4
 	VPSUBB         gemm_20202020<>+0(SB), Y4, Y4
 	VMOVDQU        Y4, 128(AX)
+	LEAQ           (CX)(DX*2), R8
+	PREFETCHT0     (R8)(SI*1)
+	PREFETCHT0     64(R8)(SI*1)
 	VPAND          gemm_30303030<>+0(SB), Y2, Y4
 	VPOR           Y4, Y6, Y6
 	VPSUBB         gemm_20202020<>+0(SB), Y6, Y6
 	VMOVDQU        Y6, 1664(AX)
+	PREFETCHT0     128(R8)(SI*1)
+	PREFETCHT0     192(R8)(SI*1)
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y7, Y4
 	VPSRLD         $0x04, Y7, Y7
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y7, Y7
@@ -7333,18 +7308,23 @@ block:
 	VPOR           Y5, Y4, Y4
 	VPSUBB         gemm_20202020<>+0(SB), Y4, Y4
 	VMOVDQU        Y4, 192(AX)
+	LEAQ           (CX)(DI*1), R8
+	PREFETCHT0     (R8)(SI*1)
+	PREFETCHT0     64(R8)(SI*1)
 	VPAND          gemm_30303030<>+0(SB), Y3, Y4
 	VPOR           Y4, Y7, Y7
 	VPSUBB         gemm_20202020<>+0(SB), Y7, Y7
 	VMOVDQU        Y7, 1728(AX)
+	PREFETCHT0     128(R8)(SI*1)
+	PREFETCHT0     192(R8)(SI*1)
 	VBROADCASTI128 32(CX), Y4
-	VINSERTI128    $0x01, 32(R8), Y4, Y4
+	VINSERTI128    $0x01, 32(R9), Y4, Y4
 	VBROADCASTI128 32(CX)(DX*1), Y5
-	VINSERTI128    $0x01, 32(R8)(DX*1), Y5, Y5
+	VINSERTI128    $0x01, 32(R9)(DX*1), Y5, Y5
 	VBROADCASTI128 32(CX)(DX*2), Y6
-	VINSERTI128    $0x01, 32(R8)(DX*2), Y6, Y6
+	VINSERTI128    $0x01, 32(R9)(DX*2), Y6, Y6
 	VBROADCASTI128 32(CX)(DI*1), Y7
-	VINSERTI128    $0x01, 32(R8)(DI*1), Y7, Y7
+	VINSERTI128    $0x01, 32(R9)(DI*1), Y7, Y7
 	VPUNPCKLDQ     Y5, Y4, Y8
 	VPUNPCKHDQ     Y5, Y4, Y9
 	VPUNPCKLDQ     Y7, Y6, Y5
@@ -7361,11 +7341,16 @@ block:
 	VPOR           Y9, Y8, Y8
 	VPSUBB         gemm_20202020<>+0(SB), Y8, Y8
 	VMOVDQU        Y8, 768(AX)
+	LEAQ           (R9), R8
+	PREFETCHT0     (R8)(SI*1)
+	PREFETCHT0     64(R8)(SI*1)
 	VPSRLD         $0x02, Y0, Y0
 	VPAND          gemm_30303030<>+0(SB), Y0, Y0
 	VPOR           Y0, Y4, Y4
 	VPSUBB         gemm_20202020<>+0(SB), Y4, Y4
 	VMOVDQU        Y4, 2304(AX)
+	PREFETCHT0     128(R8)(SI*1)
+	PREFETCHT0     192(R8)(SI*1)
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y5, Y0
 	VPSRLD         $0x04, Y5, Y5
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y5, Y5
@@ -7374,11 +7359,16 @@ block:
 	VPOR           Y4, Y0, Y0
 	VPSUBB         gemm_20202020<>+0(SB), Y0, Y0
 	VMOVDQU        Y0, 832(AX)
+	LEAQ           (R9)(DX*1), R8
+	PREFETCHT0     (R8)(SI*1)
+	PREFETCHT0     64(R8)(SI*1)
 	VPSRLD         $0x02, Y1, Y0
 	VPAND          gemm_30303030<>+0(SB), Y0, Y0
 	VPOR           Y0, Y5, Y5
 	VPSUBB         gemm_20202020<>+0(SB), Y5, Y5
 	VMOVDQU        Y5, 2368(AX)
+	PREFETCHT0     128(R8)(SI*1)
+	PREFETCHT0     192(R8)(SI*1)
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y6, Y0
 	VPSRLD         $0x04, Y6, Y6
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y6, Y6
@@ -7387,11 +7377,16 @@ block:
 	VPOR           Y1, Y0, Y0
 	VPSUBB         gemm_20202020<>+0(SB), Y0, Y0
 	VMOVDQU        Y0, 896(AX)
+	LEAQ           (R9)(DX*2), R8
+	PREFETCHT0     (R8)(SI*1)
+	PREFETCHT0     64(R8)(SI*1)
 	VPSRLD         $0x02, Y2, Y0
 	VPAND          gemm_30303030<>+0(SB), Y0, Y0
 	VPOR           Y0, Y6, Y6
 	VPSUBB         gemm_20202020<>+0(SB), Y6, Y6
 	VMOVDQU        Y6, 2432(AX)
+	PREFETCHT0     128(R8)(SI*1)
+	PREFETCHT0     192(R8)(SI*1)
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y7, Y0
 	VPSRLD         $0x04, Y7, Y7
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y7, Y7
@@ -7400,19 +7395,24 @@ block:
 	VPOR           Y1, Y0, Y0
 	VPSUBB         gemm_20202020<>+0(SB), Y0, Y0
 	VMOVDQU        Y0, 960(AX)
+	LEAQ           (R9)(DI*1), R8
+	PREFETCHT0     (R8)(SI*1)
+	PREFETCHT0     64(R8)(SI*1)
 	VPSRLD         $0x02, Y3, Y0
 	VPAND          gemm_30303030<>+0(SB), Y0, Y0
 	VPOR           Y0, Y7, Y7
 	VPSUBB         gemm_20202020<>+0(SB), Y7, Y7
 	VMOVDQU        Y7, 2496(AX)
+	PREFETCHT0     128(R8)(SI*1)
+	PREFETCHT0     192(R8)(SI*1)
 	VBROADCASTI128 144(CX), Y0
-	VINSERTI128    $0x01, 144(R8), Y0, Y0
+	VINSERTI128    $0x01, 144(R9), Y0, Y0
 	VBROADCASTI128 144(CX)(DX*1), Y1
-	VINSERTI128    $0x01, 144(R8)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, 144(R9)(DX*1), Y1, Y1
 	VBROADCASTI128 144(CX)(DX*2), Y2
-	VINSERTI128    $0x01, 144(R8)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, 144(R9)(DX*2), Y2, Y2
 	VBROADCASTI128 144(CX)(DI*1), Y3
-	VINSERTI128    $0x01, 144(R8)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, 144(R9)(DI*1), Y3, Y3
 	VPUNPCKLDQ     Y1, Y0, Y4
 	VPUNPCKHDQ     Y1, Y0, Y5
 	VPUNPCKLDQ     Y3, Y2, Y1
@@ -7422,13 +7422,13 @@ block:
 	VPUNPCKLQDQ    Y3, Y5, Y2
 	VPUNPCKHQDQ    Y3, Y5, Y3
 	VBROADCASTI128 16(CX), Y4
-	VINSERTI128    $0x01, 16(R8), Y4, Y4
+	VINSERTI128    $0x01, 16(R9), Y4, Y4
 	VBROADCASTI128 16(CX)(DX*1), Y5
-	VINSERTI128    $0x01, 16(R8)(DX*1), Y5, Y5
+	VINSERTI128    $0x01, 16(R9)(DX*1), Y5, Y5
 	VBROADCASTI128 16(CX)(DX*2), Y6
-	VINSERTI128    $0x01, 16(R8)(DX*2), Y6, Y6
+	VINSERTI128    $0x01, 16(R9)(DX*2), Y6, Y6
 	VBROADCASTI128 16(CX)(DI*1), Y7
-	VINSERTI128    $0x01, 16(R8)(DI*1), Y7, Y7
+	VINSERTI128    $0x01, 16(R9)(DI*1), Y7, Y7
 	VPUNPCKLDQ     Y5, Y4, Y8
 	VPUNPCKHDQ     Y5, Y4, Y9
 	VPUNPCKLDQ     Y7, Y6, Y5
@@ -7486,13 +7486,13 @@ block:
 	VPSUBB         gemm_20202020<>+0(SB), Y7, Y7
 	VMOVDQU        Y7, 1984(AX)
 	VBROADCASTI128 48(CX), Y4
-	VINSERTI128    $0x01, 48(R8), Y4, Y4
+	VINSERTI128    $0x01, 48(R9), Y4, Y4
 	VBROADCASTI128 48(CX)(DX*1), Y5
-	VINSERTI128    $0x01, 48(R8)(DX*1), Y5, Y5
+	VINSERTI128    $0x01, 48(R9)(DX*1), Y5, Y5
 	VBROADCASTI128 48(CX)(DX*2), Y6
-	VINSERTI128    $0x01, 48(R8)(DX*2), Y6, Y6
+	VINSERTI128    $0x01, 48(R9)(DX*2), Y6, Y6
 	VBROADCASTI128 48(CX)(DI*1), Y7
-	VINSERTI128    $0x01, 48(R8)(DI*1), Y7, Y7
+	VINSERTI128    $0x01, 48(R9)(DI*1), Y7, Y7
 	VPUNPCKLDQ     Y5, Y4, Y8
 	VPUNPCKHDQ     Y5, Y4, Y9
 	VPUNPCKLDQ     Y7, Y6, Y5
@@ -7554,13 +7554,13 @@ block:
 	VPSUBB         gemm_20202020<>+0(SB), Y7, Y7
 	VMOVDQU        Y7, 2752(AX)
 	VBROADCASTI128 160(CX), Y0
-	VINSERTI128    $0x01, 160(R8), Y0, Y0
+	VINSERTI128    $0x01, 160(R9), Y0, Y0
 	VBROADCASTI128 160(CX)(DX*1), Y1
-	VINSERTI128    $0x01, 160(R8)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, 160(R9)(DX*1), Y1, Y1
 	VBROADCASTI128 160(CX)(DX*2), Y2
-	VINSERTI128    $0x01, 160(R8)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, 160(R9)(DX*2), Y2, Y2
 	VBROADCASTI128 160(CX)(DI*1), Y3
-	VINSERTI128    $0x01, 160(R8)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, 160(R9)(DI*1), Y3, Y3
 	VPUNPCKLDQ     Y1, Y0, Y4
 	VPUNPCKHDQ     Y1, Y0, Y5
 	VPUNPCKLDQ     Y3, Y2, Y1
@@ -7570,13 +7570,13 @@ block:
 	VPUNPCKLQDQ    Y3, Y5, Y2
 	VPUNPCKHQDQ    Y3, Y5, Y3
 	VBROADCASTI128 64(CX), Y4
-	VINSERTI128    $0x01, 64(R8), Y4, Y4
+	VINSERTI128    $0x01, 64(R9), Y4, Y4
 	VBROADCASTI128 64(CX)(DX*1), Y5
-	VINSERTI128    $0x01, 64(R8)(DX*1), Y5, Y5
+	VINSERTI128    $0x01, 64(R9)(DX*1), Y5, Y5
 	VBROADCASTI128 64(CX)(DX*2), Y6
-	VINSERTI128    $0x01, 64(R8)(DX*2), Y6, Y6
+	VINSERTI128    $0x01, 64(R9)(DX*2), Y6, Y6
 	VBROADCASTI128 64(CX)(DI*1), Y7
-	VINSERTI128    $0x01, 64(R8)(DI*1), Y7, Y7
+	VINSERTI128    $0x01, 64(R9)(DI*1), Y7, Y7
 	VPUNPCKLDQ     Y5, Y4, Y8
 	VPUNPCKHDQ     Y5, Y4, Y9
 	VPUNPCKLDQ     Y7, Y6, Y5
@@ -7634,13 +7634,13 @@ block:
 	VPSUBB         gemm_20202020<>+0(SB), Y7, Y7
 	VMOVDQU        Y7, 4800(AX)
 	VBROADCASTI128 96(CX), Y4
-	VINSERTI128    $0x01, 96(R8), Y4, Y4
+	VINSERTI128    $0x01, 96(R9), Y4, Y4
 	VBROADCASTI128 96(CX)(DX*1), Y5
-	VINSERTI128    $0x01, 96(R8)(DX*1), Y5, Y5
+	VINSERTI128    $0x01, 96(R9)(DX*1), Y5, Y5
 	VBROADCASTI128 96(CX)(DX*2), Y6
-	VINSERTI128    $0x01, 96(R8)(DX*2), Y6, Y6
+	VINSERTI128    $0x01, 96(R9)(DX*2), Y6, Y6
 	VBROADCASTI128 96(CX)(DI*1), Y7
-	VINSERTI128    $0x01, 96(R8)(DI*1), Y7, Y7
+	VINSERTI128    $0x01, 96(R9)(DI*1), Y7, Y7
 	VPUNPCKLDQ     Y5, Y4, Y8
 	VPUNPCKHDQ     Y5, Y4, Y9
 	VPUNPCKLDQ     Y7, Y6, Y5
@@ -7702,13 +7702,13 @@ block:
 	VPSUBB         gemm_20202020<>+0(SB), Y7, Y7
 	VMOVDQU        Y7, 5568(AX)
 	VBROADCASTI128 176(CX), Y0
-	VINSERTI128    $0x01, 176(R8), Y0, Y0
+	VINSERTI128    $0x01, 176(R9), Y0, Y0
 	VBROADCASTI128 176(CX)(DX*1), Y1
-	VINSERTI128    $0x01, 176(R8)(DX*1), Y1, Y1
+	VINSERTI128    $0x01, 176(R9)(DX*1), Y1, Y1
 	VBROADCASTI128 176(CX)(DX*2), Y2
-	VINSERTI128    $0x01, 176(R8)(DX*2), Y2, Y2
+	VINSERTI128    $0x01, 176(R9)(DX*2), Y2, Y2
 	VBROADCASTI128 176(CX)(DI*1), Y3
-	VINSERTI128    $0x01, 176(R8)(DI*1), Y3, Y3
+	VINSERTI128    $0x01, 176(R9)(DI*1), Y3, Y3
 	VPUNPCKLDQ     Y1, Y0, Y4
 	VPUNPCKHDQ     Y1, Y0, Y5
 	VPUNPCKLDQ     Y3, Y2, Y1
@@ -7718,13 +7718,13 @@ block:
 	VPUNPCKLQDQ    Y3, Y5, Y2
 	VPUNPCKHQDQ    Y3, Y5, Y3
 	VBROADCASTI128 80(CX), Y4
-	VINSERTI128    $0x01, 80(R8), Y4, Y4
+	VINSERTI128    $0x01, 80(R9), Y4, Y4
 	VBROADCASTI128 80(CX)(DX*1), Y5
-	VINSERTI128    $0x01, 80(R8)(DX*1), Y5, Y5
+	VINSERTI128    $0x01, 80(R9)(DX*1), Y5, Y5
 	VBROADCASTI128 80(CX)(DX*2), Y6
-	VINSERTI128    $0x01, 80(R8)(DX*2), Y6, Y6
+	VINSERTI128    $0x01, 80(R9)(DX*2), Y6, Y6
 	VBROADCASTI128 80(CX)(DI*1), Y7
-	VINSERTI128    $0x01, 80(R8)(DI*1), Y7, Y7
+	VINSERTI128    $0x01, 80(R9)(DI*1), Y7, Y7
 	VPUNPCKLDQ     Y5, Y4, Y8
 	VPUNPCKHDQ     Y5, Y4, Y9
 	VPUNPCKLDQ     Y7, Y6, Y5
@@ -7782,13 +7782,13 @@ block:
 	VPSUBB         gemm_20202020<>+0(SB), Y7, Y7
 	VMOVDQU        Y7, 5056(AX)
 	VBROADCASTI128 112(CX), Y4
-	VINSERTI128    $0x01, 112(R8), Y4, Y4
+	VINSERTI128    $0x01, 112(R9), Y4, Y4
 	VBROADCASTI128 112(CX)(DX*1), Y5
-	VINSERTI128    $0x01, 112(R8)(DX*1), Y5, Y5
+	VINSERTI128    $0x01, 112(R9)(DX*1), Y5, Y5
 	VBROADCASTI128 112(CX)(DX*2), Y6
-	VINSERTI128    $0x01, 112(R8)(DX*2), Y6, Y6
+	VINSERTI128    $0x01, 112(R9)(DX*2), Y6, Y6
 	VBROADCASTI128 112(CX)(DI*1), Y7
-	VINSERTI128    $0x01, 112(R8)(DI*1), Y7, Y7
+	VINSERTI128    $0x01, 112(R9)(DI*1), Y7, Y7
 	VPUNPCKLDQ     Y5, Y4, Y8
 	VPUNPCKHDQ     Y5, Y4, Y9
 	VPUNPCKLDQ     Y7, Y6, Y5
@@ -7850,7 +7850,7 @@ block:
 	VPSUBB         gemm_20202020<>+0(SB), Y7, Y7
 	VMOVDQU        Y7, 5824(AX)
 	ADDQ           $0x000000d2, CX
-	ADDQ           $0x000000d2, R8
+	ADDQ           $0x000000d2, R9
 	ADDQ           $0x00001800, AX
 	DECQ           BX
 	JNZ            block
@@ -7876,50 +7876,18 @@ TEXT ·gemmUnpackIQ4_XSAVX2(SB), NOSPLIT, $0-40
 	MOVQ           blocks+24(FP), BX
 	MOVQ           ahead+32(FP), SI
 	LEAQ           (DX)(DX*2), DI
-	LEAQ           (CX)(DX*4), R8
+	LEAQ           (CX)(DX*4), R9
 	VBROADCASTI128 gemm_iq4_grid<>+0(SB), Y0
 
 block:
-	LEAQ           (CX), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	PREFETCHT0     128(R9)(SI*1)
-	LEAQ           (CX)(DX*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	PREFETCHT0     128(R9)(SI*1)
-	LEAQ           (CX)(DX*2), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	PREFETCHT0     128(R9)(SI*1)
-	LEAQ           (CX)(DI*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	PREFETCHT0     128(R9)(SI*1)
-	LEAQ           (R8), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	PREFETCHT0     128(R9)(SI*1)
-	LEAQ           (R8)(DX*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	PREFETCHT0     128(R9)(SI*1)
-	LEAQ           (R8)(DX*2), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	PREFETCHT0     128(R9)(SI*1)
-	LEAQ           (R8)(DI*1), R9
-	PREFETCHT0     (R9)(SI*1)
-	PREFETCHT0     64(R9)(SI*1)
-	PREFETCHT0     128(R9)(SI*1)
 	VBROADCASTI128 (CX), Y1
-	VINSERTI128    $0x01, (R8), Y1, Y1
+	VINSERTI128    $0x01, (R9), Y1, Y1
 	VBROADCASTI128 (CX)(DX*1), Y2
-	VINSERTI128    $0x01, (R8)(DX*1), Y2, Y2
+	VINSERTI128    $0x01, (R9)(DX*1), Y2, Y2
 	VBROADCASTI128 (CX)(DX*2), Y3
-	VINSERTI128    $0x01, (R8)(DX*2), Y3, Y3
+	VINSERTI128    $0x01, (R9)(DX*2), Y3, Y3
 	VBROADCASTI128 (CX)(DI*1), Y4
-	VINSERTI128    $0x01, (R8)(DI*1), Y4, Y4
+	VINSERTI128    $0x01, (R9)(DI*1), Y4, Y4
 	VPUNPCKLDQ     Y2, Y1, Y5
 	VPUNPCKHDQ     Y2, Y1, Y6
 	VPUNPCKLDQ     Y4, Y3, Y2
@@ -8014,13 +7982,13 @@ block:
 	VMULPS         Y3, Y2, Y2
 	VMOVDQU        Y2, 5056(AX)
 	VBROADCASTI128 8(CX), Y1
-	VINSERTI128    $0x01, 8(R8), Y1, Y1
+	VINSERTI128    $0x01, 8(R9), Y1, Y1
 	VBROADCASTI128 8(CX)(DX*1), Y2
-	VINSERTI128    $0x01, 8(R8)(DX*1), Y2, Y2
+	VINSERTI128    $0x01, 8(R9)(DX*1), Y2, Y2
 	VBROADCASTI128 8(CX)(DX*2), Y3
-	VINSERTI128    $0x01, 8(R8)(DX*2), Y3, Y3
+	VINSERTI128    $0x01, 8(R9)(DX*2), Y3, Y3
 	VBROADCASTI128 8(CX)(DI*1), Y4
-	VINSERTI128    $0x01, 8(R8)(DI*1), Y4, Y4
+	VINSERTI128    $0x01, 8(R9)(DI*1), Y4, Y4
 	VPUNPCKLDQ     Y2, Y1, Y5
 	VPUNPCKHDQ     Y2, Y1, Y6
 	VPUNPCKLDQ     Y4, Y3, Y2
@@ -8035,36 +8003,58 @@ block:
 	VPSHUFB        Y5, Y0, Y5
 	VPSHUFB        Y1, Y0, Y1
 	VMOVDQU        Y5, (AX)
+	LEAQ           (CX), R8
+	PREFETCHT0     (R8)(SI*1)
+	PREFETCHT0     64(R8)(SI*1)
 	VMOVDQU        Y1, 256(AX)
+	PREFETCHT0     128(R8)(SI*1)
+	LEAQ           (CX)(DX*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y2, Y1
 	VPSRLD         $0x04, Y2, Y2
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y2, Y2
 	VPSHUFB        Y1, Y0, Y1
 	VPSHUFB        Y2, Y0, Y2
 	VMOVDQU        Y1, 64(AX)
+	PREFETCHT0     64(R8)(SI*1)
+	PREFETCHT0     128(R8)(SI*1)
 	VMOVDQU        Y2, 320(AX)
+	LEAQ           (CX)(DX*2), R8
+	PREFETCHT0     (R8)(SI*1)
+	PREFETCHT0     64(R8)(SI*1)
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y3, Y1
 	VPSRLD         $0x04, Y3, Y3
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y3, Y3
 	VPSHUFB        Y1, Y0, Y1
 	VPSHUFB        Y3, Y0, Y3
 	VMOVDQU        Y1, 128(AX)
+	PREFETCHT0     128(R8)(SI*1)
+	LEAQ           (CX)(DI*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	VMOVDQU        Y3, 384(AX)
+	PREFETCHT0     64(R8)(SI*1)
+	PREFETCHT0     128(R8)(SI*1)
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y4, Y1
 	VPSRLD         $0x04, Y4, Y4
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y4, Y4
 	VPSHUFB        Y1, Y0, Y1
 	VPSHUFB        Y4, Y0, Y4
 	VMOVDQU        Y1, 192(AX)
+	LEAQ           (R9), R8
+	PREFETCHT0     (R8)(SI*1)
+	PREFETCHT0     64(R8)(SI*1)
 	VMOVDQU        Y4, 448(AX)
+	PREFETCHT0     128(R8)(SI*1)
+	LEAQ           (R9)(DX*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	VBROADCASTI128 24(CX), Y1
-	VINSERTI128    $0x01, 24(R8), Y1, Y1
+	VINSERTI128    $0x01, 24(R9), Y1, Y1
 	VBROADCASTI128 24(CX)(DX*1), Y2
-	VINSERTI128    $0x01, 24(R8)(DX*1), Y2, Y2
+	VINSERTI128    $0x01, 24(R9)(DX*1), Y2, Y2
 	VBROADCASTI128 24(CX)(DX*2), Y3
-	VINSERTI128    $0x01, 24(R8)(DX*2), Y3, Y3
+	VINSERTI128    $0x01, 24(R9)(DX*2), Y3, Y3
 	VBROADCASTI128 24(CX)(DI*1), Y4
-	VINSERTI128    $0x01, 24(R8)(DI*1), Y4, Y4
+	VINSERTI128    $0x01, 24(R9)(DI*1), Y4, Y4
 	VPUNPCKLDQ     Y2, Y1, Y5
 	VPUNPCKHDQ     Y2, Y1, Y6
 	VPUNPCKLDQ     Y4, Y3, Y2
@@ -8079,14 +8069,24 @@ block:
 	VPSHUFB        Y5, Y0, Y5
 	VPSHUFB        Y1, Y0, Y1
 	VMOVDQU        Y5, 640(AX)
+	PREFETCHT0     64(R8)(SI*1)
+	PREFETCHT0     128(R8)(SI*1)
 	VMOVDQU        Y1, 896(AX)
+	LEAQ           (R9)(DX*2), R8
+	PREFETCHT0     (R8)(SI*1)
+	PREFETCHT0     64(R8)(SI*1)
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y2, Y1
 	VPSRLD         $0x04, Y2, Y2
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y2, Y2
 	VPSHUFB        Y1, Y0, Y1
 	VPSHUFB        Y2, Y0, Y2
 	VMOVDQU        Y1, 704(AX)
+	PREFETCHT0     128(R8)(SI*1)
+	LEAQ           (R9)(DI*1), R8
+	PREFETCHT0     (R8)(SI*1)
 	VMOVDQU        Y2, 960(AX)
+	PREFETCHT0     64(R8)(SI*1)
+	PREFETCHT0     128(R8)(SI*1)
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y3, Y1
 	VPSRLD         $0x04, Y3, Y3
 	VPAND          gemm_0f0f0f0f<>+0(SB), Y3, Y3
@@ -8102,13 +8102,13 @@ block:
 	VMOVDQU        Y1, 832(AX)
 	VMOVDQU        Y4, 1088(AX)
 	VBROADCASTI128 40(CX), Y1
-	VINSERTI128    $0x01, 40(R8), Y1, Y1
+	VINSERTI128    $0x01, 40(R9), Y1, Y1
 	VBROADCASTI128 40(CX)(DX*1), Y2
-	VINSERTI128    $0x01, 40(R8)(DX*1), Y2, Y2
+	VINSERTI128    $0x01, 40(R9)(DX*1), Y2, Y2
 	VBROADCASTI128 40(CX)(DX*2), Y3
-	VINSERTI128    $0x01, 40(R8)(DX*2), Y3, Y3
+	VINSERTI128    $0x01, 40(R9)(DX*2), Y3, Y3
 	VBROADCASTI128 40(CX)(DI*1), Y4
-	VINSERTI128    $0x01, 40(R8)(DI*1), Y4, Y4
+	VINSERTI128    $0x01, 40(R9)(DI*1), Y4, Y4
 	VPUNPCKLDQ     Y2, Y1, Y5
 	VPUNPCKHDQ     Y2, Y1, Y6
 	VPUNPCKLDQ     Y4, Y3, Y2
@@ -8146,13 +8146,13 @@ block:
 	VMOVDQU        Y1, 1472(AX)
 	VMOVDQU        Y4, 1728(AX)
 	VBROADCASTI128 56(CX), Y1
-	VINSERTI128    $0x01, 56(R8), Y1, Y1
+	VINSERTI128    $0x01, 56(R9), Y1, Y1
 	VBROADCASTI128 56(CX)(DX*1), Y2
-	VINSERTI128    $0x01, 56(R8)(DX*1), Y2, Y2
+	VINSERTI128    $0x01, 56(R9)(DX*1), Y2, Y2
 	VBROADCASTI128 56(CX)(DX*2), Y3
-	VINSERTI128    $0x01, 56(R8)(DX*2), Y3, Y3
+	VINSERTI128    $0x01, 56(R9)(DX*2), Y3, Y3
 	VBROADCASTI128 56(CX)(DI*1), Y4
-	VINSERTI128    $0x01, 56(R8)(DI*1), Y4, Y4
+	VINSERTI128    $0x01, 56(R9)(DI*1), Y4, Y4
 	VPUNPCKLDQ     Y2, Y1, Y5
 	VPUNPCKHDQ     Y2, Y1, Y6
 	VPUNPCKLDQ     Y4, Y3, Y2
@@ -8190,13 +8190,13 @@ block:
 	VMOVDQU        Y1, 2112(AX)
 	VMOVDQU        Y4, 2368(AX)
 	VBROADCASTI128 72(CX), Y1
-	VINSERTI128    $0x01, 72(R8), Y1, Y1
+	VINSERTI128    $0x01, 72(R9), Y1, Y1
 	VBROADCASTI128 72(CX)(DX*1), Y2
-	VINSERTI128    $0x01, 72(R8)(DX*1), Y2, Y2
+	VINSERTI128    $0x01, 72(R9)(DX*1), Y2, Y2
 	VBROADCASTI128 72(CX)(DX*2), Y3
-	VINSERTI128    $0x01, 72(R8)(DX*2), Y3, Y3
+	VINSERTI128    $0x01, 72(R9)(DX*2), Y3, Y3
 	VBROADCASTI128 72(CX)(DI*1), Y4
-	VINSERTI128    $0x01, 72(R8)(DI*1), Y4, Y4
+	VINSERTI128    $0x01, 72(R9)(DI*1), Y4, Y4
 	VPUNPCKLDQ     Y2, Y1, Y5
 	VPUNPCKHDQ     Y2, Y1, Y6
 	VPUNPCKLDQ     Y4, Y3, Y2
@@ -8234,13 +8234,13 @@ block:
 	VMOVDQU        Y1, 2752(AX)
 	VMOVDQU        Y4, 3008(AX)
 	VBROADCASTI128 88(CX), Y1
-	VINSERTI128    $0x01, 88(R8), Y1, Y1
+	VINSERTI128    $0x01, 88(R9), Y1, Y1
 	VBROADCASTI128 88(CX)(DX*1), Y2
-	VINSERTI128    $0x01, 88(R8)(DX*1), Y2, Y2
+	VINSERTI128    $0x01, 88(R9)(DX*1), Y2, Y2
 	VBROADCASTI128 88(CX)(DX*2), Y3
-	VINSERTI128    $0x01, 88(R8)(DX*2), Y3, Y3
+	VINSERTI128    $0x01, 88(R9)(DX*2), Y3, Y3
 	VBROADCASTI128 88(CX)(DI*1), Y4
-	VINSERTI128    $0x01, 88(R8)(DI*1), Y4, Y4
+	VINSERTI128    $0x01, 88(R9)(DI*1), Y4, Y4
 	VPUNPCKLDQ     Y2, Y1, Y5
 	VPUNPCKHDQ     Y2, Y1, Y6
 	VPUNPCKLDQ     Y4, Y3, Y2
@@ -8278,13 +8278,13 @@ block:
 	VMOVDQU        Y1, 3392(AX)
 	VMOVDQU        Y4, 3648(AX)
 	VBROADCASTI128 104(CX), Y1
-	VINSERTI128    $0x01, 104(R8), Y1, Y1
+	VINSERTI128    $0x01, 104(R9), Y1, Y1
 	VBROADCASTI128 104(CX)(DX*1), Y2
-	VINSERTI128    $0x01, 104(R8)(DX*1), Y2, Y2
+	VINSERTI128    $0x01, 104(R9)(DX*1), Y2, Y2
 	VBROADCASTI128 104(CX)(DX*2), Y3
-	VINSERTI128    $0x01, 104(R8)(DX*2), Y3, Y3
+	VINSERTI128    $0x01, 104(R9)(DX*2), Y3, Y3
 	VBROADCASTI128 104(CX)(DI*1), Y4
-	VINSERTI128    $0x01, 104(R8)(DI*1), Y4, Y4
+	VINSERTI128    $0x01, 104(R9)(DI*1), Y4, Y4
 	VPUNPCKLDQ     Y2, Y1, Y5
 	VPUNPCKHDQ     Y2, Y1, Y6
 	VPUNPCKLDQ     Y4, Y3, Y2
@@ -8322,13 +8322,13 @@ block:
 	VMOVDQU        Y1, 4032(AX)
 	VMOVDQU        Y4, 4288(AX)
 	VBROADCASTI128 120(CX), Y1
-	VINSERTI128    $0x01, 120(R8), Y1, Y1
+	VINSERTI128    $0x01, 120(R9), Y1, Y1
 	VBROADCASTI128 120(CX)(DX*1), Y2
-	VINSERTI128    $0x01, 120(R8)(DX*1), Y2, Y2
+	VINSERTI128    $0x01, 120(R9)(DX*1), Y2, Y2
 	VBROADCASTI128 120(CX)(DX*2), Y3
-	VINSERTI128    $0x01, 120(R8)(DX*2), Y3, Y3
+	VINSERTI128    $0x01, 120(R9)(DX*2), Y3, Y3
 	VBROADCASTI128 120(CX)(DI*1), Y4
-	VINSERTI128    $0x01, 120(R8)(DI*1), Y4, Y4
+	VINSERTI128    $0x01, 120(R9)(DI*1), Y4, Y4
 	VPUNPCKLDQ     Y2, Y1, Y5
 	VPUNPCKHDQ     Y2, Y1, Y6
 	VPUNPCKLDQ     Y4, Y3, Y2
@@ -8366,7 +8366,7 @@ block:
 	VMOVDQU        Y1, 4672(AX)
 	VMOVDQU        Y4, 4928(AX)
 	ADDQ           $0x00000088, CX
-	ADDQ           $0x00000088, R8
+	ADDQ           $0x00000088, R9
 	ADDQ           $0x00001400, AX
 	DECQ           BX
 	JNZ            block

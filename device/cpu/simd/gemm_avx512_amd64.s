@@ -3373,59 +3373,27 @@ TEXT ·gemmUnpackF32AVX512(SB), NOSPLIT, $0-40
 	MOVQ blocks+24(FP), BX
 	MOVQ ahead+32(FP), SI
 	LEAQ (DX)(DX*2), DI
-	LEAQ (CX)(DX*4), R8
-	LEAQ (R8)(DX*4), R9
+	LEAQ (CX)(DX*4), R9
 	LEAQ (R9)(DX*4), R10
+	LEAQ (R10)(DX*4), R11
 
 block:
-	LEAQ            (CX), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (CX)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (CX)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (CX)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R8), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R8)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R8)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R8)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R9), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R9)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R9)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R9)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R10), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R10)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R10)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R10)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
 	VBROADCASTI32X4 (CX), Z0
-	VINSERTI32X4    $0x01, (R8), Z0, Z0
-	VINSERTI32X4    $0x02, (R9), Z0, Z0
-	VINSERTI32X4    $0x03, (R10), Z0, Z0
+	VINSERTI32X4    $0x01, (R9), Z0, Z0
+	VINSERTI32X4    $0x02, (R10), Z0, Z0
+	VINSERTI32X4    $0x03, (R11), Z0, Z0
 	VBROADCASTI32X4 (CX)(DX*1), Z1
-	VINSERTI32X4    $0x01, (R8)(DX*1), Z1, Z1
-	VINSERTI32X4    $0x02, (R9)(DX*1), Z1, Z1
-	VINSERTI32X4    $0x03, (R10)(DX*1), Z1, Z1
+	VINSERTI32X4    $0x01, (R9)(DX*1), Z1, Z1
+	VINSERTI32X4    $0x02, (R10)(DX*1), Z1, Z1
+	VINSERTI32X4    $0x03, (R11)(DX*1), Z1, Z1
 	VBROADCASTI32X4 (CX)(DX*2), Z2
-	VINSERTI32X4    $0x01, (R8)(DX*2), Z2, Z2
-	VINSERTI32X4    $0x02, (R9)(DX*2), Z2, Z2
-	VINSERTI32X4    $0x03, (R10)(DX*2), Z2, Z2
+	VINSERTI32X4    $0x01, (R9)(DX*2), Z2, Z2
+	VINSERTI32X4    $0x02, (R10)(DX*2), Z2, Z2
+	VINSERTI32X4    $0x03, (R11)(DX*2), Z2, Z2
 	VBROADCASTI32X4 (CX)(DI*1), Z3
-	VINSERTI32X4    $0x01, (R8)(DI*1), Z3, Z3
-	VINSERTI32X4    $0x02, (R9)(DI*1), Z3, Z3
-	VINSERTI32X4    $0x03, (R10)(DI*1), Z3, Z3
+	VINSERTI32X4    $0x01, (R9)(DI*1), Z3, Z3
+	VINSERTI32X4    $0x02, (R10)(DI*1), Z3, Z3
+	VINSERTI32X4    $0x03, (R11)(DI*1), Z3, Z3
 	VPUNPCKLDQ      Z1, Z0, Z4
 	VPUNPCKHDQ      Z1, Z0, Z5
 	VPUNPCKLDQ      Z3, Z2, Z1
@@ -3438,10 +3406,42 @@ block:
 	VMOVDQU32       Z1, 128(AX)
 	VMOVDQU32       Z2, 256(AX)
 	VMOVDQU32       Z3, 384(AX)
+	LEAQ            (CX), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (CX)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (CX)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (CX)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R9), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R9)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R9)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R9)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R10), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R10)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R10)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R10)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R11), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R11)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R11)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R11)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	ADDQ            $0x00000010, CX
-	ADDQ            $0x00000010, R8
 	ADDQ            $0x00000010, R9
 	ADDQ            $0x00000010, R10
+	ADDQ            $0x00000010, R11
 	ADDQ            $0x00000200, AX
 	DECQ            BX
 	JNZ             block
@@ -3457,59 +3457,27 @@ TEXT ·gemmUnpackF16AVX512(SB), NOSPLIT, $0-40
 	MOVQ blocks+24(FP), BX
 	MOVQ ahead+32(FP), SI
 	LEAQ (DX)(DX*2), DI
-	LEAQ (CX)(DX*4), R8
-	LEAQ (R8)(DX*4), R9
+	LEAQ (CX)(DX*4), R9
 	LEAQ (R9)(DX*4), R10
+	LEAQ (R10)(DX*4), R11
 
 block:
-	LEAQ            (CX), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (CX)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (CX)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (CX)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R8), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R8)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R8)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R8)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R9), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R9)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R9)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R9)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R10), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R10)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R10)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R10)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
 	VBROADCASTI32X4 (CX), Z0
-	VINSERTI32X4    $0x01, (R8), Z0, Z0
-	VINSERTI32X4    $0x02, (R9), Z0, Z0
-	VINSERTI32X4    $0x03, (R10), Z0, Z0
+	VINSERTI32X4    $0x01, (R9), Z0, Z0
+	VINSERTI32X4    $0x02, (R10), Z0, Z0
+	VINSERTI32X4    $0x03, (R11), Z0, Z0
 	VBROADCASTI32X4 (CX)(DX*1), Z1
-	VINSERTI32X4    $0x01, (R8)(DX*1), Z1, Z1
-	VINSERTI32X4    $0x02, (R9)(DX*1), Z1, Z1
-	VINSERTI32X4    $0x03, (R10)(DX*1), Z1, Z1
+	VINSERTI32X4    $0x01, (R9)(DX*1), Z1, Z1
+	VINSERTI32X4    $0x02, (R10)(DX*1), Z1, Z1
+	VINSERTI32X4    $0x03, (R11)(DX*1), Z1, Z1
 	VBROADCASTI32X4 (CX)(DX*2), Z2
-	VINSERTI32X4    $0x01, (R8)(DX*2), Z2, Z2
-	VINSERTI32X4    $0x02, (R9)(DX*2), Z2, Z2
-	VINSERTI32X4    $0x03, (R10)(DX*2), Z2, Z2
+	VINSERTI32X4    $0x01, (R9)(DX*2), Z2, Z2
+	VINSERTI32X4    $0x02, (R10)(DX*2), Z2, Z2
+	VINSERTI32X4    $0x03, (R11)(DX*2), Z2, Z2
 	VBROADCASTI32X4 (CX)(DI*1), Z3
-	VINSERTI32X4    $0x01, (R8)(DI*1), Z3, Z3
-	VINSERTI32X4    $0x02, (R9)(DI*1), Z3, Z3
-	VINSERTI32X4    $0x03, (R10)(DI*1), Z3, Z3
+	VINSERTI32X4    $0x01, (R9)(DI*1), Z3, Z3
+	VINSERTI32X4    $0x02, (R10)(DI*1), Z3, Z3
+	VINSERTI32X4    $0x03, (R11)(DI*1), Z3, Z3
 	VPUNPCKLDQ      Z1, Z0, Z4
 	VPUNPCKHDQ      Z1, Z0, Z5
 	VPUNPCKLDQ      Z3, Z2, Z1
@@ -3546,10 +3514,42 @@ block:
 	VPMOVDW         Z3, Y0
 	VCVTPH2PS       Y0, Z0
 	VMOVDQU32       Z0, 896(AX)
+	LEAQ            (CX), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (CX)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (CX)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (CX)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R9), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R9)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R9)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R9)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R10), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R10)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R10)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R10)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R11), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R11)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R11)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R11)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	ADDQ            $0x00000010, CX
-	ADDQ            $0x00000010, R8
 	ADDQ            $0x00000010, R9
 	ADDQ            $0x00000010, R10
+	ADDQ            $0x00000010, R11
 	ADDQ            $0x00000400, AX
 	DECQ            BX
 	JNZ             block
@@ -3565,60 +3565,28 @@ TEXT ·gemmUnpackBF16AVX512(SB), NOSPLIT, $0-40
 	MOVQ         blocks+24(FP), BX
 	MOVQ         ahead+32(FP), SI
 	LEAQ         (DX)(DX*2), DI
-	LEAQ         (CX)(DX*4), R8
-	LEAQ         (R8)(DX*4), R9
+	LEAQ         (CX)(DX*4), R9
 	LEAQ         (R9)(DX*4), R10
+	LEAQ         (R10)(DX*4), R11
 	VPBROADCASTD gemm_ffff0000<>+0(SB), Z0
 
 block:
-	LEAQ            (CX), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (CX)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (CX)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (CX)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R8), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R8)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R8)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R8)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R9), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R9)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R9)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R9)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R10), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R10)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R10)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R10)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
 	VBROADCASTI32X4 (CX), Z1
-	VINSERTI32X4    $0x01, (R8), Z1, Z1
-	VINSERTI32X4    $0x02, (R9), Z1, Z1
-	VINSERTI32X4    $0x03, (R10), Z1, Z1
+	VINSERTI32X4    $0x01, (R9), Z1, Z1
+	VINSERTI32X4    $0x02, (R10), Z1, Z1
+	VINSERTI32X4    $0x03, (R11), Z1, Z1
 	VBROADCASTI32X4 (CX)(DX*1), Z2
-	VINSERTI32X4    $0x01, (R8)(DX*1), Z2, Z2
-	VINSERTI32X4    $0x02, (R9)(DX*1), Z2, Z2
-	VINSERTI32X4    $0x03, (R10)(DX*1), Z2, Z2
+	VINSERTI32X4    $0x01, (R9)(DX*1), Z2, Z2
+	VINSERTI32X4    $0x02, (R10)(DX*1), Z2, Z2
+	VINSERTI32X4    $0x03, (R11)(DX*1), Z2, Z2
 	VBROADCASTI32X4 (CX)(DX*2), Z3
-	VINSERTI32X4    $0x01, (R8)(DX*2), Z3, Z3
-	VINSERTI32X4    $0x02, (R9)(DX*2), Z3, Z3
-	VINSERTI32X4    $0x03, (R10)(DX*2), Z3, Z3
+	VINSERTI32X4    $0x01, (R9)(DX*2), Z3, Z3
+	VINSERTI32X4    $0x02, (R10)(DX*2), Z3, Z3
+	VINSERTI32X4    $0x03, (R11)(DX*2), Z3, Z3
 	VBROADCASTI32X4 (CX)(DI*1), Z4
-	VINSERTI32X4    $0x01, (R8)(DI*1), Z4, Z4
-	VINSERTI32X4    $0x02, (R9)(DI*1), Z4, Z4
-	VINSERTI32X4    $0x03, (R10)(DI*1), Z4, Z4
+	VINSERTI32X4    $0x01, (R9)(DI*1), Z4, Z4
+	VINSERTI32X4    $0x02, (R10)(DI*1), Z4, Z4
+	VINSERTI32X4    $0x03, (R11)(DI*1), Z4, Z4
 	VPUNPCKLDQ      Z2, Z1, Z5
 	VPUNPCKHDQ      Z2, Z1, Z6
 	VPUNPCKLDQ      Z4, Z3, Z2
@@ -3643,10 +3611,42 @@ block:
 	VMOVDQU32       Z1, 768(AX)
 	VPANDD          Z0, Z4, Z4
 	VMOVDQU32       Z4, 896(AX)
+	LEAQ            (CX), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (CX)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (CX)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (CX)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R9), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R9)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R9)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R9)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R10), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R10)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R10)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R10)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R11), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R11)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R11)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R11)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	ADDQ            $0x00000010, CX
-	ADDQ            $0x00000010, R8
 	ADDQ            $0x00000010, R9
 	ADDQ            $0x00000010, R10
+	ADDQ            $0x00000010, R11
 	ADDQ            $0x00000400, AX
 	DECQ            BX
 	JNZ             block
@@ -3672,61 +3672,29 @@ TEXT ·gemmUnpackQ4_0AVX512(SB), NOSPLIT, $0-40
 	MOVQ         blocks+24(FP), BX
 	MOVQ         ahead+32(FP), SI
 	LEAQ         (DX)(DX*2), DI
-	LEAQ         (CX)(DX*4), R8
-	LEAQ         (R8)(DX*4), R9
+	LEAQ         (CX)(DX*4), R9
 	LEAQ         (R9)(DX*4), R10
+	LEAQ         (R10)(DX*4), R11
 	VPBROADCASTD gemm_0f0f0f0f<>+0(SB), Z0
 	VPBROADCASTD gemm_08080808<>+0(SB), Z1
 
 block:
-	LEAQ            (CX), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (CX)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (CX)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (CX)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R8), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R8)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R8)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R8)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R9), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R9)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R9)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R9)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R10), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R10)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R10)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R10)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
 	VBROADCASTI32X4 (CX), Z2
-	VINSERTI32X4    $0x01, (R8), Z2, Z2
-	VINSERTI32X4    $0x02, (R9), Z2, Z2
-	VINSERTI32X4    $0x03, (R10), Z2, Z2
+	VINSERTI32X4    $0x01, (R9), Z2, Z2
+	VINSERTI32X4    $0x02, (R10), Z2, Z2
+	VINSERTI32X4    $0x03, (R11), Z2, Z2
 	VBROADCASTI32X4 (CX)(DX*1), Z3
-	VINSERTI32X4    $0x01, (R8)(DX*1), Z3, Z3
-	VINSERTI32X4    $0x02, (R9)(DX*1), Z3, Z3
-	VINSERTI32X4    $0x03, (R10)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x01, (R9)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x02, (R10)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x03, (R11)(DX*1), Z3, Z3
 	VBROADCASTI32X4 (CX)(DX*2), Z4
-	VINSERTI32X4    $0x01, (R8)(DX*2), Z4, Z4
-	VINSERTI32X4    $0x02, (R9)(DX*2), Z4, Z4
-	VINSERTI32X4    $0x03, (R10)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x01, (R9)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x02, (R10)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x03, (R11)(DX*2), Z4, Z4
 	VBROADCASTI32X4 (CX)(DI*1), Z5
-	VINSERTI32X4    $0x01, (R8)(DI*1), Z5, Z5
-	VINSERTI32X4    $0x02, (R9)(DI*1), Z5, Z5
-	VINSERTI32X4    $0x03, (R10)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x01, (R9)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x02, (R10)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x03, (R11)(DI*1), Z5, Z5
 	VPUNPCKLDQ      Z3, Z2, Z6
 	VPUNPCKHDQ      Z3, Z2, Z7
 	VPUNPCKLDQ      Z5, Z4, Z3
@@ -3739,21 +3707,21 @@ block:
 	VCVTPH2PS       Y2, Z2
 	VMOVDQU32       Z2, 1152(AX)
 	VBROADCASTI32X4 2(CX), Z2
-	VINSERTI32X4    $0x01, 2(R8), Z2, Z2
-	VINSERTI32X4    $0x02, 2(R9), Z2, Z2
-	VINSERTI32X4    $0x03, 2(R10), Z2, Z2
+	VINSERTI32X4    $0x01, 2(R9), Z2, Z2
+	VINSERTI32X4    $0x02, 2(R10), Z2, Z2
+	VINSERTI32X4    $0x03, 2(R11), Z2, Z2
 	VBROADCASTI32X4 2(CX)(DX*1), Z3
-	VINSERTI32X4    $0x01, 2(R8)(DX*1), Z3, Z3
-	VINSERTI32X4    $0x02, 2(R9)(DX*1), Z3, Z3
-	VINSERTI32X4    $0x03, 2(R10)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x01, 2(R9)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x02, 2(R10)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x03, 2(R11)(DX*1), Z3, Z3
 	VBROADCASTI32X4 2(CX)(DX*2), Z4
-	VINSERTI32X4    $0x01, 2(R8)(DX*2), Z4, Z4
-	VINSERTI32X4    $0x02, 2(R9)(DX*2), Z4, Z4
-	VINSERTI32X4    $0x03, 2(R10)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x01, 2(R9)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x02, 2(R10)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x03, 2(R11)(DX*2), Z4, Z4
 	VBROADCASTI32X4 2(CX)(DI*1), Z5
-	VINSERTI32X4    $0x01, 2(R8)(DI*1), Z5, Z5
-	VINSERTI32X4    $0x02, 2(R9)(DI*1), Z5, Z5
-	VINSERTI32X4    $0x03, 2(R10)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x01, 2(R9)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x02, 2(R10)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x03, 2(R11)(DI*1), Z5, Z5
 	VPUNPCKLDQ      Z3, Z2, Z6
 	VPUNPCKHDQ      Z3, Z2, Z7
 	VPUNPCKLDQ      Z5, Z4, Z3
@@ -3768,32 +3736,64 @@ block:
 	VPSUBB          Z1, Z6, Z6
 	VPSUBB          Z1, Z2, Z2
 	VMOVDQU32       Z6, (AX)
+	LEAQ            (CX), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (CX)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VMOVDQU32       Z2, 512(AX)
+	LEAQ            (CX)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (CX)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VPANDD          Z0, Z3, Z2
 	VPSRLD          $0x04, Z3, Z3
 	VPANDD          Z0, Z3, Z3
 	VPSUBB          Z1, Z2, Z2
 	VPSUBB          Z1, Z3, Z3
 	VMOVDQU32       Z2, 128(AX)
+	LEAQ            (R9), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R9)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VMOVDQU32       Z3, 640(AX)
+	LEAQ            (R9)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R9)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VPANDD          Z0, Z4, Z2
 	VPSRLD          $0x04, Z4, Z4
 	VPANDD          Z0, Z4, Z4
 	VPSUBB          Z1, Z2, Z2
 	VPSUBB          Z1, Z4, Z4
 	VMOVDQU32       Z2, 256(AX)
+	LEAQ            (R10), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R10)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VMOVDQU32       Z4, 768(AX)
+	LEAQ            (R10)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R10)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VPANDD          Z0, Z5, Z2
 	VPSRLD          $0x04, Z5, Z5
 	VPANDD          Z0, Z5, Z5
 	VPSUBB          Z1, Z2, Z2
 	VPSUBB          Z1, Z5, Z5
 	VMOVDQU32       Z2, 384(AX)
+	LEAQ            (R11), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R11)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VMOVDQU32       Z5, 896(AX)
+	LEAQ            (R11)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R11)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	ADDQ            $0x00000012, CX
-	ADDQ            $0x00000012, R8
 	ADDQ            $0x00000012, R9
 	ADDQ            $0x00000012, R10
+	ADDQ            $0x00000012, R11
 	ADDQ            $0x00000500, AX
 	DECQ            BX
 	JNZ             block
@@ -3829,60 +3829,28 @@ TEXT ·gemmUnpackQ4_1AVX512(SB), NOSPLIT, $0-40
 	MOVQ         blocks+24(FP), BX
 	MOVQ         ahead+32(FP), SI
 	LEAQ         (DX)(DX*2), DI
-	LEAQ         (CX)(DX*4), R8
-	LEAQ         (R8)(DX*4), R9
+	LEAQ         (CX)(DX*4), R9
 	LEAQ         (R9)(DX*4), R10
+	LEAQ         (R10)(DX*4), R11
 	VPBROADCASTD gemm_0f0f0f0f<>+0(SB), Z0
 
 block:
-	LEAQ            (CX), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (CX)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (CX)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (CX)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R8), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R8)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R8)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R8)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R9), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R9)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R9)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R9)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R10), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R10)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R10)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R10)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
 	VBROADCASTI32X4 (CX), Z1
-	VINSERTI32X4    $0x01, (R8), Z1, Z1
-	VINSERTI32X4    $0x02, (R9), Z1, Z1
-	VINSERTI32X4    $0x03, (R10), Z1, Z1
+	VINSERTI32X4    $0x01, (R9), Z1, Z1
+	VINSERTI32X4    $0x02, (R10), Z1, Z1
+	VINSERTI32X4    $0x03, (R11), Z1, Z1
 	VBROADCASTI32X4 (CX)(DX*1), Z2
-	VINSERTI32X4    $0x01, (R8)(DX*1), Z2, Z2
-	VINSERTI32X4    $0x02, (R9)(DX*1), Z2, Z2
-	VINSERTI32X4    $0x03, (R10)(DX*1), Z2, Z2
+	VINSERTI32X4    $0x01, (R9)(DX*1), Z2, Z2
+	VINSERTI32X4    $0x02, (R10)(DX*1), Z2, Z2
+	VINSERTI32X4    $0x03, (R11)(DX*1), Z2, Z2
 	VBROADCASTI32X4 (CX)(DX*2), Z3
-	VINSERTI32X4    $0x01, (R8)(DX*2), Z3, Z3
-	VINSERTI32X4    $0x02, (R9)(DX*2), Z3, Z3
-	VINSERTI32X4    $0x03, (R10)(DX*2), Z3, Z3
+	VINSERTI32X4    $0x01, (R9)(DX*2), Z3, Z3
+	VINSERTI32X4    $0x02, (R10)(DX*2), Z3, Z3
+	VINSERTI32X4    $0x03, (R11)(DX*2), Z3, Z3
 	VBROADCASTI32X4 (CX)(DI*1), Z4
-	VINSERTI32X4    $0x01, (R8)(DI*1), Z4, Z4
-	VINSERTI32X4    $0x02, (R9)(DI*1), Z4, Z4
-	VINSERTI32X4    $0x03, (R10)(DI*1), Z4, Z4
+	VINSERTI32X4    $0x01, (R9)(DI*1), Z4, Z4
+	VINSERTI32X4    $0x02, (R10)(DI*1), Z4, Z4
+	VINSERTI32X4    $0x03, (R11)(DI*1), Z4, Z4
 	VPUNPCKLDQ      Z2, Z1, Z5
 	VPUNPCKHDQ      Z2, Z1, Z6
 	VPUNPCKLDQ      Z4, Z3, Z2
@@ -3899,21 +3867,21 @@ block:
 	VCVTPH2PS       Y1, Z2
 	VMOVDQU32       Z2, 1280(AX)
 	VBROADCASTI32X4 4(CX), Z1
-	VINSERTI32X4    $0x01, 4(R8), Z1, Z1
-	VINSERTI32X4    $0x02, 4(R9), Z1, Z1
-	VINSERTI32X4    $0x03, 4(R10), Z1, Z1
+	VINSERTI32X4    $0x01, 4(R9), Z1, Z1
+	VINSERTI32X4    $0x02, 4(R10), Z1, Z1
+	VINSERTI32X4    $0x03, 4(R11), Z1, Z1
 	VBROADCASTI32X4 4(CX)(DX*1), Z2
-	VINSERTI32X4    $0x01, 4(R8)(DX*1), Z2, Z2
-	VINSERTI32X4    $0x02, 4(R9)(DX*1), Z2, Z2
-	VINSERTI32X4    $0x03, 4(R10)(DX*1), Z2, Z2
+	VINSERTI32X4    $0x01, 4(R9)(DX*1), Z2, Z2
+	VINSERTI32X4    $0x02, 4(R10)(DX*1), Z2, Z2
+	VINSERTI32X4    $0x03, 4(R11)(DX*1), Z2, Z2
 	VBROADCASTI32X4 4(CX)(DX*2), Z3
-	VINSERTI32X4    $0x01, 4(R8)(DX*2), Z3, Z3
-	VINSERTI32X4    $0x02, 4(R9)(DX*2), Z3, Z3
-	VINSERTI32X4    $0x03, 4(R10)(DX*2), Z3, Z3
+	VINSERTI32X4    $0x01, 4(R9)(DX*2), Z3, Z3
+	VINSERTI32X4    $0x02, 4(R10)(DX*2), Z3, Z3
+	VINSERTI32X4    $0x03, 4(R11)(DX*2), Z3, Z3
 	VBROADCASTI32X4 4(CX)(DI*1), Z4
-	VINSERTI32X4    $0x01, 4(R8)(DI*1), Z4, Z4
-	VINSERTI32X4    $0x02, 4(R9)(DI*1), Z4, Z4
-	VINSERTI32X4    $0x03, 4(R10)(DI*1), Z4, Z4
+	VINSERTI32X4    $0x01, 4(R9)(DI*1), Z4, Z4
+	VINSERTI32X4    $0x02, 4(R10)(DI*1), Z4, Z4
+	VINSERTI32X4    $0x03, 4(R11)(DI*1), Z4, Z4
 	VPUNPCKLDQ      Z2, Z1, Z5
 	VPUNPCKHDQ      Z2, Z1, Z6
 	VPUNPCKLDQ      Z4, Z3, Z2
@@ -3926,26 +3894,58 @@ block:
 	VPSRLD          $0x04, Z1, Z1
 	VPANDD          Z0, Z1, Z1
 	VMOVDQU32       Z5, (AX)
+	LEAQ            (CX), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (CX)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VMOVDQU32       Z1, 512(AX)
+	LEAQ            (CX)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (CX)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VPANDD          Z0, Z2, Z1
 	VPSRLD          $0x04, Z2, Z2
 	VPANDD          Z0, Z2, Z2
 	VMOVDQU32       Z1, 128(AX)
+	LEAQ            (R9), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R9)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VMOVDQU32       Z2, 640(AX)
+	LEAQ            (R9)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R9)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VPANDD          Z0, Z3, Z1
 	VPSRLD          $0x04, Z3, Z3
 	VPANDD          Z0, Z3, Z3
 	VMOVDQU32       Z1, 256(AX)
+	LEAQ            (R10), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R10)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VMOVDQU32       Z3, 768(AX)
+	LEAQ            (R10)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R10)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VPANDD          Z0, Z4, Z1
 	VPSRLD          $0x04, Z4, Z4
 	VPANDD          Z0, Z4, Z4
 	VMOVDQU32       Z1, 384(AX)
+	LEAQ            (R11), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R11)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VMOVDQU32       Z4, 896(AX)
+	LEAQ            (R11)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R11)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	ADDQ            $0x00000014, CX
-	ADDQ            $0x00000014, R8
 	ADDQ            $0x00000014, R9
 	ADDQ            $0x00000014, R10
+	ADDQ            $0x00000014, R11
 	ADDQ            $0x00000580, AX
 	DECQ            BX
 	JNZ             block
@@ -3961,63 +3961,31 @@ TEXT ·gemmUnpackQ5_0AVX512(SB), NOSPLIT, $0-40
 	MOVQ         blocks+24(FP), BX
 	MOVQ         ahead+32(FP), SI
 	LEAQ         (DX)(DX*2), DI
-	LEAQ         (CX)(DX*4), R8
-	LEAQ         (R8)(DX*4), R9
+	LEAQ         (CX)(DX*4), R9
 	LEAQ         (R9)(DX*4), R10
+	LEAQ         (R10)(DX*4), R11
 	VPBROADCASTD gemm_0f0f0f0f<>+0(SB), Z0
 	VPBROADCASTD gemm_0000000f<>+0(SB), Z1
 	VPBROADCASTD gemm_02040810<>+0(SB), Z2
 	VPBROADCASTD gemm_10101010<>+0(SB), Z3
 
 block:
-	LEAQ            (CX), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (CX)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (CX)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (CX)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R8), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R8)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R8)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R8)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R9), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R9)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R9)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R9)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R10), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R10)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R10)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R10)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
 	VBROADCASTI32X4 (CX), Z4
-	VINSERTI32X4    $0x01, (R8), Z4, Z4
-	VINSERTI32X4    $0x02, (R9), Z4, Z4
-	VINSERTI32X4    $0x03, (R10), Z4, Z4
+	VINSERTI32X4    $0x01, (R9), Z4, Z4
+	VINSERTI32X4    $0x02, (R10), Z4, Z4
+	VINSERTI32X4    $0x03, (R11), Z4, Z4
 	VBROADCASTI32X4 (CX)(DX*1), Z5
-	VINSERTI32X4    $0x01, (R8)(DX*1), Z5, Z5
-	VINSERTI32X4    $0x02, (R9)(DX*1), Z5, Z5
-	VINSERTI32X4    $0x03, (R10)(DX*1), Z5, Z5
+	VINSERTI32X4    $0x01, (R9)(DX*1), Z5, Z5
+	VINSERTI32X4    $0x02, (R10)(DX*1), Z5, Z5
+	VINSERTI32X4    $0x03, (R11)(DX*1), Z5, Z5
 	VBROADCASTI32X4 (CX)(DX*2), Z6
-	VINSERTI32X4    $0x01, (R8)(DX*2), Z6, Z6
-	VINSERTI32X4    $0x02, (R9)(DX*2), Z6, Z6
-	VINSERTI32X4    $0x03, (R10)(DX*2), Z6, Z6
+	VINSERTI32X4    $0x01, (R9)(DX*2), Z6, Z6
+	VINSERTI32X4    $0x02, (R10)(DX*2), Z6, Z6
+	VINSERTI32X4    $0x03, (R11)(DX*2), Z6, Z6
 	VBROADCASTI32X4 (CX)(DI*1), Z7
-	VINSERTI32X4    $0x01, (R8)(DI*1), Z7, Z7
-	VINSERTI32X4    $0x02, (R9)(DI*1), Z7, Z7
-	VINSERTI32X4    $0x03, (R10)(DI*1), Z7, Z7
+	VINSERTI32X4    $0x01, (R9)(DI*1), Z7, Z7
+	VINSERTI32X4    $0x02, (R10)(DI*1), Z7, Z7
+	VINSERTI32X4    $0x03, (R11)(DI*1), Z7, Z7
 	VPUNPCKLDQ      Z5, Z4, Z8
 	VPUNPCKHDQ      Z5, Z4, Z9
 	VPUNPCKLDQ      Z7, Z6, Z5
@@ -4033,21 +4001,21 @@ block:
 	VPSLLD          $0x10, Z5, Z6
 	VPORD           Z6, Z4, Z4
 	VBROADCASTI32X4 6(CX), Z5
-	VINSERTI32X4    $0x01, 6(R8), Z5, Z5
-	VINSERTI32X4    $0x02, 6(R9), Z5, Z5
-	VINSERTI32X4    $0x03, 6(R10), Z5, Z5
+	VINSERTI32X4    $0x01, 6(R9), Z5, Z5
+	VINSERTI32X4    $0x02, 6(R10), Z5, Z5
+	VINSERTI32X4    $0x03, 6(R11), Z5, Z5
 	VBROADCASTI32X4 6(CX)(DX*1), Z6
-	VINSERTI32X4    $0x01, 6(R8)(DX*1), Z6, Z6
-	VINSERTI32X4    $0x02, 6(R9)(DX*1), Z6, Z6
-	VINSERTI32X4    $0x03, 6(R10)(DX*1), Z6, Z6
+	VINSERTI32X4    $0x01, 6(R9)(DX*1), Z6, Z6
+	VINSERTI32X4    $0x02, 6(R10)(DX*1), Z6, Z6
+	VINSERTI32X4    $0x03, 6(R11)(DX*1), Z6, Z6
 	VBROADCASTI32X4 6(CX)(DX*2), Z7
-	VINSERTI32X4    $0x01, 6(R8)(DX*2), Z7, Z7
-	VINSERTI32X4    $0x02, 6(R9)(DX*2), Z7, Z7
-	VINSERTI32X4    $0x03, 6(R10)(DX*2), Z7, Z7
+	VINSERTI32X4    $0x01, 6(R9)(DX*2), Z7, Z7
+	VINSERTI32X4    $0x02, 6(R10)(DX*2), Z7, Z7
+	VINSERTI32X4    $0x03, 6(R11)(DX*2), Z7, Z7
 	VBROADCASTI32X4 6(CX)(DI*1), Z8
-	VINSERTI32X4    $0x01, 6(R8)(DI*1), Z8, Z8
-	VINSERTI32X4    $0x02, 6(R9)(DI*1), Z8, Z8
-	VINSERTI32X4    $0x03, 6(R10)(DI*1), Z8, Z8
+	VINSERTI32X4    $0x01, 6(R9)(DI*1), Z8, Z8
+	VINSERTI32X4    $0x02, 6(R10)(DI*1), Z8, Z8
+	VINSERTI32X4    $0x03, 6(R11)(DI*1), Z8, Z8
 	VPUNPCKLDQ      Z6, Z5, Z9
 	VPUNPCKHDQ      Z6, Z5, Z10
 	VPUNPCKLDQ      Z8, Z7, Z6
@@ -4066,6 +4034,10 @@ block:
 	VPORD           Z10, Z9, Z9
 	VPSUBB          Z3, Z9, Z9
 	VMOVDQU32       Z9, (AX)
+	LEAQ            (CX), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (CX)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VPSRLD          $0x10, Z4, Z9
 	VPANDD          Z1, Z9, Z9
 	VPMULLD         Z2, Z9, Z9
@@ -4073,6 +4045,10 @@ block:
 	VPORD           Z9, Z5, Z5
 	VPSUBB          Z3, Z5, Z5
 	VMOVDQU32       Z5, 512(AX)
+	LEAQ            (CX)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (CX)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VPANDD          Z0, Z6, Z5
 	VPSRLD          $0x04, Z6, Z6
 	VPANDD          Z0, Z6, Z6
@@ -4083,6 +4059,10 @@ block:
 	VPORD           Z9, Z5, Z5
 	VPSUBB          Z3, Z5, Z5
 	VMOVDQU32       Z5, 128(AX)
+	LEAQ            (R9), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R9)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VPSRLD          $0x14, Z4, Z5
 	VPANDD          Z1, Z5, Z5
 	VPMULLD         Z2, Z5, Z5
@@ -4090,6 +4070,10 @@ block:
 	VPORD           Z5, Z6, Z6
 	VPSUBB          Z3, Z6, Z6
 	VMOVDQU32       Z6, 640(AX)
+	LEAQ            (R9)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R9)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VPANDD          Z0, Z7, Z5
 	VPSRLD          $0x04, Z7, Z7
 	VPANDD          Z0, Z7, Z7
@@ -4100,6 +4084,10 @@ block:
 	VPORD           Z6, Z5, Z5
 	VPSUBB          Z3, Z5, Z5
 	VMOVDQU32       Z5, 256(AX)
+	LEAQ            (R10), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R10)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VPSRLD          $0x18, Z4, Z5
 	VPANDD          Z1, Z5, Z5
 	VPMULLD         Z2, Z5, Z5
@@ -4107,6 +4095,10 @@ block:
 	VPORD           Z5, Z7, Z7
 	VPSUBB          Z3, Z7, Z7
 	VMOVDQU32       Z7, 768(AX)
+	LEAQ            (R10)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R10)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VPANDD          Z0, Z8, Z5
 	VPSRLD          $0x04, Z8, Z8
 	VPANDD          Z0, Z8, Z8
@@ -4117,6 +4109,10 @@ block:
 	VPORD           Z6, Z5, Z5
 	VPSUBB          Z3, Z5, Z5
 	VMOVDQU32       Z5, 384(AX)
+	LEAQ            (R11), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R11)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VPSRLD          $0x1c, Z4, Z4
 	VPANDD          Z1, Z4, Z4
 	VPMULLD         Z2, Z4, Z4
@@ -4124,10 +4120,14 @@ block:
 	VPORD           Z4, Z8, Z8
 	VPSUBB          Z3, Z8, Z8
 	VMOVDQU32       Z8, 896(AX)
+	LEAQ            (R11)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R11)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	ADDQ            $0x00000016, CX
-	ADDQ            $0x00000016, R8
 	ADDQ            $0x00000016, R9
 	ADDQ            $0x00000016, R10
+	ADDQ            $0x00000016, R11
 	ADDQ            $0x00000500, AX
 	DECQ            BX
 	JNZ             block
@@ -4173,63 +4173,31 @@ TEXT ·gemmUnpackQ5_1AVX512(SB), NOSPLIT, $0-40
 	MOVQ         blocks+24(FP), BX
 	MOVQ         ahead+32(FP), SI
 	LEAQ         (DX)(DX*2), DI
-	LEAQ         (CX)(DX*4), R8
-	LEAQ         (R8)(DX*4), R9
+	LEAQ         (CX)(DX*4), R9
 	LEAQ         (R9)(DX*4), R10
+	LEAQ         (R10)(DX*4), R11
 	VPBROADCASTD gemm_0f0f0f0f<>+0(SB), Z0
 	VPBROADCASTD gemm_0000000f<>+0(SB), Z1
 	VPBROADCASTD gemm_02040810<>+0(SB), Z2
 	VPBROADCASTD gemm_10101010<>+0(SB), Z3
 
 block:
-	LEAQ            (CX), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (CX)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (CX)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (CX)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R8), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R8)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R8)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R8)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R9), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R9)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R9)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R9)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R10), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R10)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R10)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R10)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
 	VBROADCASTI32X4 (CX), Z4
-	VINSERTI32X4    $0x01, (R8), Z4, Z4
-	VINSERTI32X4    $0x02, (R9), Z4, Z4
-	VINSERTI32X4    $0x03, (R10), Z4, Z4
+	VINSERTI32X4    $0x01, (R9), Z4, Z4
+	VINSERTI32X4    $0x02, (R10), Z4, Z4
+	VINSERTI32X4    $0x03, (R11), Z4, Z4
 	VBROADCASTI32X4 (CX)(DX*1), Z5
-	VINSERTI32X4    $0x01, (R8)(DX*1), Z5, Z5
-	VINSERTI32X4    $0x02, (R9)(DX*1), Z5, Z5
-	VINSERTI32X4    $0x03, (R10)(DX*1), Z5, Z5
+	VINSERTI32X4    $0x01, (R9)(DX*1), Z5, Z5
+	VINSERTI32X4    $0x02, (R10)(DX*1), Z5, Z5
+	VINSERTI32X4    $0x03, (R11)(DX*1), Z5, Z5
 	VBROADCASTI32X4 (CX)(DX*2), Z6
-	VINSERTI32X4    $0x01, (R8)(DX*2), Z6, Z6
-	VINSERTI32X4    $0x02, (R9)(DX*2), Z6, Z6
-	VINSERTI32X4    $0x03, (R10)(DX*2), Z6, Z6
+	VINSERTI32X4    $0x01, (R9)(DX*2), Z6, Z6
+	VINSERTI32X4    $0x02, (R10)(DX*2), Z6, Z6
+	VINSERTI32X4    $0x03, (R11)(DX*2), Z6, Z6
 	VBROADCASTI32X4 (CX)(DI*1), Z7
-	VINSERTI32X4    $0x01, (R8)(DI*1), Z7, Z7
-	VINSERTI32X4    $0x02, (R9)(DI*1), Z7, Z7
-	VINSERTI32X4    $0x03, (R10)(DI*1), Z7, Z7
+	VINSERTI32X4    $0x01, (R9)(DI*1), Z7, Z7
+	VINSERTI32X4    $0x02, (R10)(DI*1), Z7, Z7
+	VINSERTI32X4    $0x03, (R11)(DI*1), Z7, Z7
 	VPUNPCKLDQ      Z5, Z4, Z8
 	VPUNPCKHDQ      Z5, Z4, Z9
 	VPUNPCKLDQ      Z7, Z6, Z5
@@ -4246,21 +4214,21 @@ block:
 	VCVTPH2PS       Y4, Z6
 	VMOVDQU32       Z6, 1280(AX)
 	VBROADCASTI32X4 8(CX), Z4
-	VINSERTI32X4    $0x01, 8(R8), Z4, Z4
-	VINSERTI32X4    $0x02, 8(R9), Z4, Z4
-	VINSERTI32X4    $0x03, 8(R10), Z4, Z4
+	VINSERTI32X4    $0x01, 8(R9), Z4, Z4
+	VINSERTI32X4    $0x02, 8(R10), Z4, Z4
+	VINSERTI32X4    $0x03, 8(R11), Z4, Z4
 	VBROADCASTI32X4 8(CX)(DX*1), Z6
-	VINSERTI32X4    $0x01, 8(R8)(DX*1), Z6, Z6
-	VINSERTI32X4    $0x02, 8(R9)(DX*1), Z6, Z6
-	VINSERTI32X4    $0x03, 8(R10)(DX*1), Z6, Z6
+	VINSERTI32X4    $0x01, 8(R9)(DX*1), Z6, Z6
+	VINSERTI32X4    $0x02, 8(R10)(DX*1), Z6, Z6
+	VINSERTI32X4    $0x03, 8(R11)(DX*1), Z6, Z6
 	VBROADCASTI32X4 8(CX)(DX*2), Z7
-	VINSERTI32X4    $0x01, 8(R8)(DX*2), Z7, Z7
-	VINSERTI32X4    $0x02, 8(R9)(DX*2), Z7, Z7
-	VINSERTI32X4    $0x03, 8(R10)(DX*2), Z7, Z7
+	VINSERTI32X4    $0x01, 8(R9)(DX*2), Z7, Z7
+	VINSERTI32X4    $0x02, 8(R10)(DX*2), Z7, Z7
+	VINSERTI32X4    $0x03, 8(R11)(DX*2), Z7, Z7
 	VBROADCASTI32X4 8(CX)(DI*1), Z8
-	VINSERTI32X4    $0x01, 8(R8)(DI*1), Z8, Z8
-	VINSERTI32X4    $0x02, 8(R9)(DI*1), Z8, Z8
-	VINSERTI32X4    $0x03, 8(R10)(DI*1), Z8, Z8
+	VINSERTI32X4    $0x01, 8(R9)(DI*1), Z8, Z8
+	VINSERTI32X4    $0x02, 8(R10)(DI*1), Z8, Z8
+	VINSERTI32X4    $0x03, 8(R11)(DI*1), Z8, Z8
 	VPUNPCKLDQ      Z6, Z4, Z9
 	VPUNPCKHDQ      Z6, Z4, Z10
 	VPUNPCKLDQ      Z8, Z7, Z6
@@ -4278,12 +4246,20 @@ block:
 	VPANDD          Z3, Z10, Z10
 	VPORD           Z10, Z9, Z9
 	VMOVDQU32       Z9, (AX)
+	LEAQ            (CX), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (CX)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VPSRLD          $0x10, Z5, Z9
 	VPANDD          Z1, Z9, Z9
 	VPMULLD         Z2, Z9, Z9
 	VPANDD          Z3, Z9, Z9
 	VPORD           Z9, Z4, Z4
 	VMOVDQU32       Z4, 512(AX)
+	LEAQ            (CX)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (CX)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VPANDD          Z0, Z6, Z4
 	VPSRLD          $0x04, Z6, Z6
 	VPANDD          Z0, Z6, Z6
@@ -4293,12 +4269,20 @@ block:
 	VPANDD          Z3, Z9, Z9
 	VPORD           Z9, Z4, Z4
 	VMOVDQU32       Z4, 128(AX)
+	LEAQ            (R9), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R9)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VPSRLD          $0x14, Z5, Z4
 	VPANDD          Z1, Z4, Z4
 	VPMULLD         Z2, Z4, Z4
 	VPANDD          Z3, Z4, Z4
 	VPORD           Z4, Z6, Z6
 	VMOVDQU32       Z6, 640(AX)
+	LEAQ            (R9)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R9)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VPANDD          Z0, Z7, Z4
 	VPSRLD          $0x04, Z7, Z7
 	VPANDD          Z0, Z7, Z7
@@ -4308,12 +4292,20 @@ block:
 	VPANDD          Z3, Z6, Z6
 	VPORD           Z6, Z4, Z4
 	VMOVDQU32       Z4, 256(AX)
+	LEAQ            (R10), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R10)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VPSRLD          $0x18, Z5, Z4
 	VPANDD          Z1, Z4, Z4
 	VPMULLD         Z2, Z4, Z4
 	VPANDD          Z3, Z4, Z4
 	VPORD           Z4, Z7, Z7
 	VMOVDQU32       Z7, 768(AX)
+	LEAQ            (R10)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R10)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VPANDD          Z0, Z8, Z4
 	VPSRLD          $0x04, Z8, Z8
 	VPANDD          Z0, Z8, Z8
@@ -4323,16 +4315,24 @@ block:
 	VPANDD          Z3, Z6, Z6
 	VPORD           Z6, Z4, Z4
 	VMOVDQU32       Z4, 384(AX)
+	LEAQ            (R11), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R11)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VPSRLD          $0x1c, Z5, Z4
 	VPANDD          Z1, Z4, Z4
 	VPMULLD         Z2, Z4, Z4
 	VPANDD          Z3, Z4, Z4
 	VPORD           Z4, Z8, Z8
 	VMOVDQU32       Z8, 896(AX)
+	LEAQ            (R11)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R11)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	ADDQ            $0x00000018, CX
-	ADDQ            $0x00000018, R8
 	ADDQ            $0x00000018, R9
 	ADDQ            $0x00000018, R10
+	ADDQ            $0x00000018, R11
 	ADDQ            $0x00000580, AX
 	DECQ            BX
 	JNZ             block
@@ -4348,59 +4348,27 @@ TEXT ·gemmUnpackQ8_0AVX512(SB), NOSPLIT, $0-40
 	MOVQ blocks+24(FP), BX
 	MOVQ ahead+32(FP), SI
 	LEAQ (DX)(DX*2), DI
-	LEAQ (CX)(DX*4), R8
-	LEAQ (R8)(DX*4), R9
+	LEAQ (CX)(DX*4), R9
 	LEAQ (R9)(DX*4), R10
+	LEAQ (R10)(DX*4), R11
 
 block:
-	LEAQ            (CX), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (CX)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (CX)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (CX)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R8), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R8)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R8)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R8)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R9), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R9)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R9)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R9)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R10), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R10)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R10)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R10)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
 	VBROADCASTI32X4 (CX), Z0
-	VINSERTI32X4    $0x01, (R8), Z0, Z0
-	VINSERTI32X4    $0x02, (R9), Z0, Z0
-	VINSERTI32X4    $0x03, (R10), Z0, Z0
+	VINSERTI32X4    $0x01, (R9), Z0, Z0
+	VINSERTI32X4    $0x02, (R10), Z0, Z0
+	VINSERTI32X4    $0x03, (R11), Z0, Z0
 	VBROADCASTI32X4 (CX)(DX*1), Z1
-	VINSERTI32X4    $0x01, (R8)(DX*1), Z1, Z1
-	VINSERTI32X4    $0x02, (R9)(DX*1), Z1, Z1
-	VINSERTI32X4    $0x03, (R10)(DX*1), Z1, Z1
+	VINSERTI32X4    $0x01, (R9)(DX*1), Z1, Z1
+	VINSERTI32X4    $0x02, (R10)(DX*1), Z1, Z1
+	VINSERTI32X4    $0x03, (R11)(DX*1), Z1, Z1
 	VBROADCASTI32X4 (CX)(DX*2), Z2
-	VINSERTI32X4    $0x01, (R8)(DX*2), Z2, Z2
-	VINSERTI32X4    $0x02, (R9)(DX*2), Z2, Z2
-	VINSERTI32X4    $0x03, (R10)(DX*2), Z2, Z2
+	VINSERTI32X4    $0x01, (R9)(DX*2), Z2, Z2
+	VINSERTI32X4    $0x02, (R10)(DX*2), Z2, Z2
+	VINSERTI32X4    $0x03, (R11)(DX*2), Z2, Z2
 	VBROADCASTI32X4 (CX)(DI*1), Z3
-	VINSERTI32X4    $0x01, (R8)(DI*1), Z3, Z3
-	VINSERTI32X4    $0x02, (R9)(DI*1), Z3, Z3
-	VINSERTI32X4    $0x03, (R10)(DI*1), Z3, Z3
+	VINSERTI32X4    $0x01, (R9)(DI*1), Z3, Z3
+	VINSERTI32X4    $0x02, (R10)(DI*1), Z3, Z3
+	VINSERTI32X4    $0x03, (R11)(DI*1), Z3, Z3
 	VPUNPCKLDQ      Z1, Z0, Z4
 	VPUNPCKHDQ      Z1, Z0, Z5
 	VPUNPCKLDQ      Z3, Z2, Z1
@@ -4413,21 +4381,21 @@ block:
 	VCVTPH2PS       Y0, Z0
 	VMOVDQU32       Z0, 1152(AX)
 	VBROADCASTI32X4 2(CX), Z0
-	VINSERTI32X4    $0x01, 2(R8), Z0, Z0
-	VINSERTI32X4    $0x02, 2(R9), Z0, Z0
-	VINSERTI32X4    $0x03, 2(R10), Z0, Z0
+	VINSERTI32X4    $0x01, 2(R9), Z0, Z0
+	VINSERTI32X4    $0x02, 2(R10), Z0, Z0
+	VINSERTI32X4    $0x03, 2(R11), Z0, Z0
 	VBROADCASTI32X4 2(CX)(DX*1), Z1
-	VINSERTI32X4    $0x01, 2(R8)(DX*1), Z1, Z1
-	VINSERTI32X4    $0x02, 2(R9)(DX*1), Z1, Z1
-	VINSERTI32X4    $0x03, 2(R10)(DX*1), Z1, Z1
+	VINSERTI32X4    $0x01, 2(R9)(DX*1), Z1, Z1
+	VINSERTI32X4    $0x02, 2(R10)(DX*1), Z1, Z1
+	VINSERTI32X4    $0x03, 2(R11)(DX*1), Z1, Z1
 	VBROADCASTI32X4 2(CX)(DX*2), Z2
-	VINSERTI32X4    $0x01, 2(R8)(DX*2), Z2, Z2
-	VINSERTI32X4    $0x02, 2(R9)(DX*2), Z2, Z2
-	VINSERTI32X4    $0x03, 2(R10)(DX*2), Z2, Z2
+	VINSERTI32X4    $0x01, 2(R9)(DX*2), Z2, Z2
+	VINSERTI32X4    $0x02, 2(R10)(DX*2), Z2, Z2
+	VINSERTI32X4    $0x03, 2(R11)(DX*2), Z2, Z2
 	VBROADCASTI32X4 2(CX)(DI*1), Z3
-	VINSERTI32X4    $0x01, 2(R8)(DI*1), Z3, Z3
-	VINSERTI32X4    $0x02, 2(R9)(DI*1), Z3, Z3
-	VINSERTI32X4    $0x03, 2(R10)(DI*1), Z3, Z3
+	VINSERTI32X4    $0x01, 2(R9)(DI*1), Z3, Z3
+	VINSERTI32X4    $0x02, 2(R10)(DI*1), Z3, Z3
+	VINSERTI32X4    $0x03, 2(R11)(DI*1), Z3, Z3
 	VPUNPCKLDQ      Z1, Z0, Z4
 	VPUNPCKHDQ      Z1, Z0, Z5
 	VPUNPCKLDQ      Z3, Z2, Z1
@@ -4437,25 +4405,41 @@ block:
 	VPUNPCKLQDQ     Z3, Z5, Z2
 	VPUNPCKHQDQ     Z3, Z5, Z3
 	VMOVDQU32       Z0, (AX)
+	LEAQ            (CX), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (CX)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VMOVDQU32       Z1, 128(AX)
+	LEAQ            (CX)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (CX)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VMOVDQU32       Z2, 256(AX)
+	LEAQ            (R9), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R9)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VMOVDQU32       Z3, 384(AX)
+	LEAQ            (R9)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R9)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VBROADCASTI32X4 18(CX), Z0
-	VINSERTI32X4    $0x01, 18(R8), Z0, Z0
-	VINSERTI32X4    $0x02, 18(R9), Z0, Z0
-	VINSERTI32X4    $0x03, 18(R10), Z0, Z0
+	VINSERTI32X4    $0x01, 18(R9), Z0, Z0
+	VINSERTI32X4    $0x02, 18(R10), Z0, Z0
+	VINSERTI32X4    $0x03, 18(R11), Z0, Z0
 	VBROADCASTI32X4 18(CX)(DX*1), Z1
-	VINSERTI32X4    $0x01, 18(R8)(DX*1), Z1, Z1
-	VINSERTI32X4    $0x02, 18(R9)(DX*1), Z1, Z1
-	VINSERTI32X4    $0x03, 18(R10)(DX*1), Z1, Z1
+	VINSERTI32X4    $0x01, 18(R9)(DX*1), Z1, Z1
+	VINSERTI32X4    $0x02, 18(R10)(DX*1), Z1, Z1
+	VINSERTI32X4    $0x03, 18(R11)(DX*1), Z1, Z1
 	VBROADCASTI32X4 18(CX)(DX*2), Z2
-	VINSERTI32X4    $0x01, 18(R8)(DX*2), Z2, Z2
-	VINSERTI32X4    $0x02, 18(R9)(DX*2), Z2, Z2
-	VINSERTI32X4    $0x03, 18(R10)(DX*2), Z2, Z2
+	VINSERTI32X4    $0x01, 18(R9)(DX*2), Z2, Z2
+	VINSERTI32X4    $0x02, 18(R10)(DX*2), Z2, Z2
+	VINSERTI32X4    $0x03, 18(R11)(DX*2), Z2, Z2
 	VBROADCASTI32X4 18(CX)(DI*1), Z3
-	VINSERTI32X4    $0x01, 18(R8)(DI*1), Z3, Z3
-	VINSERTI32X4    $0x02, 18(R9)(DI*1), Z3, Z3
-	VINSERTI32X4    $0x03, 18(R10)(DI*1), Z3, Z3
+	VINSERTI32X4    $0x01, 18(R9)(DI*1), Z3, Z3
+	VINSERTI32X4    $0x02, 18(R10)(DI*1), Z3, Z3
+	VINSERTI32X4    $0x03, 18(R11)(DI*1), Z3, Z3
 	VPUNPCKLDQ      Z1, Z0, Z4
 	VPUNPCKHDQ      Z1, Z0, Z5
 	VPUNPCKLDQ      Z3, Z2, Z1
@@ -4465,13 +4449,29 @@ block:
 	VPUNPCKLQDQ     Z3, Z5, Z2
 	VPUNPCKHQDQ     Z3, Z5, Z3
 	VMOVDQU32       Z0, 512(AX)
+	LEAQ            (R10), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R10)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VMOVDQU32       Z1, 640(AX)
+	LEAQ            (R10)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R10)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VMOVDQU32       Z2, 768(AX)
+	LEAQ            (R11), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R11)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VMOVDQU32       Z3, 896(AX)
+	LEAQ            (R11)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R11)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	ADDQ            $0x00000022, CX
-	ADDQ            $0x00000022, R8
 	ADDQ            $0x00000022, R9
 	ADDQ            $0x00000022, R10
+	ADDQ            $0x00000022, R11
 	ADDQ            $0x00000500, AX
 	DECQ            BX
 	JNZ             block
@@ -4487,61 +4487,29 @@ TEXT ·gemmUnpackIQ4_NLAVX512(SB), NOSPLIT, $0-40
 	MOVQ            blocks+24(FP), BX
 	MOVQ            ahead+32(FP), SI
 	LEAQ            (DX)(DX*2), DI
-	LEAQ            (CX)(DX*4), R8
-	LEAQ            (R8)(DX*4), R9
+	LEAQ            (CX)(DX*4), R9
 	LEAQ            (R9)(DX*4), R10
+	LEAQ            (R10)(DX*4), R11
 	VBROADCASTI32X4 gemm_iq4_grid<>+0(SB), Z0
 	VPBROADCASTD    gemm_0f0f0f0f<>+0(SB), Z1
 
 block:
-	LEAQ            (CX), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (CX)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (CX)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (CX)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R8), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R8)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R8)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R8)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R9), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R9)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R9)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R9)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R10), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R10)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R10)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	LEAQ            (R10)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
 	VBROADCASTI32X4 (CX), Z2
-	VINSERTI32X4    $0x01, (R8), Z2, Z2
-	VINSERTI32X4    $0x02, (R9), Z2, Z2
-	VINSERTI32X4    $0x03, (R10), Z2, Z2
+	VINSERTI32X4    $0x01, (R9), Z2, Z2
+	VINSERTI32X4    $0x02, (R10), Z2, Z2
+	VINSERTI32X4    $0x03, (R11), Z2, Z2
 	VBROADCASTI32X4 (CX)(DX*1), Z3
-	VINSERTI32X4    $0x01, (R8)(DX*1), Z3, Z3
-	VINSERTI32X4    $0x02, (R9)(DX*1), Z3, Z3
-	VINSERTI32X4    $0x03, (R10)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x01, (R9)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x02, (R10)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x03, (R11)(DX*1), Z3, Z3
 	VBROADCASTI32X4 (CX)(DX*2), Z4
-	VINSERTI32X4    $0x01, (R8)(DX*2), Z4, Z4
-	VINSERTI32X4    $0x02, (R9)(DX*2), Z4, Z4
-	VINSERTI32X4    $0x03, (R10)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x01, (R9)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x02, (R10)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x03, (R11)(DX*2), Z4, Z4
 	VBROADCASTI32X4 (CX)(DI*1), Z5
-	VINSERTI32X4    $0x01, (R8)(DI*1), Z5, Z5
-	VINSERTI32X4    $0x02, (R9)(DI*1), Z5, Z5
-	VINSERTI32X4    $0x03, (R10)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x01, (R9)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x02, (R10)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x03, (R11)(DI*1), Z5, Z5
 	VPUNPCKLDQ      Z3, Z2, Z6
 	VPUNPCKHDQ      Z3, Z2, Z7
 	VPUNPCKLDQ      Z5, Z4, Z3
@@ -4554,21 +4522,21 @@ block:
 	VCVTPH2PS       Y2, Z2
 	VMOVDQU32       Z2, 1152(AX)
 	VBROADCASTI32X4 2(CX), Z2
-	VINSERTI32X4    $0x01, 2(R8), Z2, Z2
-	VINSERTI32X4    $0x02, 2(R9), Z2, Z2
-	VINSERTI32X4    $0x03, 2(R10), Z2, Z2
+	VINSERTI32X4    $0x01, 2(R9), Z2, Z2
+	VINSERTI32X4    $0x02, 2(R10), Z2, Z2
+	VINSERTI32X4    $0x03, 2(R11), Z2, Z2
 	VBROADCASTI32X4 2(CX)(DX*1), Z3
-	VINSERTI32X4    $0x01, 2(R8)(DX*1), Z3, Z3
-	VINSERTI32X4    $0x02, 2(R9)(DX*1), Z3, Z3
-	VINSERTI32X4    $0x03, 2(R10)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x01, 2(R9)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x02, 2(R10)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x03, 2(R11)(DX*1), Z3, Z3
 	VBROADCASTI32X4 2(CX)(DX*2), Z4
-	VINSERTI32X4    $0x01, 2(R8)(DX*2), Z4, Z4
-	VINSERTI32X4    $0x02, 2(R9)(DX*2), Z4, Z4
-	VINSERTI32X4    $0x03, 2(R10)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x01, 2(R9)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x02, 2(R10)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x03, 2(R11)(DX*2), Z4, Z4
 	VBROADCASTI32X4 2(CX)(DI*1), Z5
-	VINSERTI32X4    $0x01, 2(R8)(DI*1), Z5, Z5
-	VINSERTI32X4    $0x02, 2(R9)(DI*1), Z5, Z5
-	VINSERTI32X4    $0x03, 2(R10)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x01, 2(R9)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x02, 2(R10)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x03, 2(R11)(DI*1), Z5, Z5
 	VPUNPCKLDQ      Z3, Z2, Z6
 	VPUNPCKHDQ      Z3, Z2, Z7
 	VPUNPCKLDQ      Z5, Z4, Z3
@@ -4583,32 +4551,64 @@ block:
 	VPSHUFB         Z6, Z0, Z6
 	VPSHUFB         Z2, Z0, Z2
 	VMOVDQU32       Z6, (AX)
+	LEAQ            (CX), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (CX)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VMOVDQU32       Z2, 512(AX)
+	LEAQ            (CX)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (CX)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VPANDD          Z1, Z3, Z2
 	VPSRLD          $0x04, Z3, Z3
 	VPANDD          Z1, Z3, Z3
 	VPSHUFB         Z2, Z0, Z2
 	VPSHUFB         Z3, Z0, Z3
 	VMOVDQU32       Z2, 128(AX)
+	LEAQ            (R9), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R9)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VMOVDQU32       Z3, 640(AX)
+	LEAQ            (R9)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R9)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VPANDD          Z1, Z4, Z2
 	VPSRLD          $0x04, Z4, Z4
 	VPANDD          Z1, Z4, Z4
 	VPSHUFB         Z2, Z0, Z2
 	VPSHUFB         Z4, Z0, Z4
 	VMOVDQU32       Z2, 256(AX)
+	LEAQ            (R10), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R10)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VMOVDQU32       Z4, 768(AX)
+	LEAQ            (R10)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R10)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VPANDD          Z1, Z5, Z2
 	VPSRLD          $0x04, Z5, Z5
 	VPANDD          Z1, Z5, Z5
 	VPSHUFB         Z2, Z0, Z2
 	VPSHUFB         Z5, Z0, Z5
 	VMOVDQU32       Z2, 384(AX)
+	LEAQ            (R11), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R11)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VMOVDQU32       Z5, 896(AX)
+	LEAQ            (R11)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	LEAQ            (R11)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	ADDQ            $0x00000012, CX
-	ADDQ            $0x00000012, R8
 	ADDQ            $0x00000012, R9
 	ADDQ            $0x00000012, R10
+	ADDQ            $0x00000012, R11
 	ADDQ            $0x00000500, AX
 	DECQ            BX
 	JNZ             block
@@ -4630,77 +4630,29 @@ TEXT ·gemmUnpackQ2_KAVX512(SB), NOSPLIT, $0-40
 	MOVQ         blocks+24(FP), BX
 	MOVQ         ahead+32(FP), SI
 	LEAQ         (DX)(DX*2), DI
-	LEAQ         (CX)(DX*4), R8
-	LEAQ         (R8)(DX*4), R9
+	LEAQ         (CX)(DX*4), R9
 	LEAQ         (R9)(DX*4), R10
+	LEAQ         (R10)(DX*4), R11
 	VPBROADCASTD gemm_03030303<>+0(SB), Z0
 	VPBROADCASTD gemm_0000000f<>+0(SB), Z1
 
 block:
-	LEAQ            (CX), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	LEAQ            (CX)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	LEAQ            (CX)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	LEAQ            (CX)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	LEAQ            (R8), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	LEAQ            (R8)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	LEAQ            (R8)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	LEAQ            (R8)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	LEAQ            (R9), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	LEAQ            (R9)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	LEAQ            (R9)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	LEAQ            (R9)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	LEAQ            (R10), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	LEAQ            (R10)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	LEAQ            (R10)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	LEAQ            (R10)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
 	VBROADCASTI32X4 68(CX), Z1
-	VINSERTI32X4    $0x01, 68(R8), Z1, Z1
-	VINSERTI32X4    $0x02, 68(R9), Z1, Z1
-	VINSERTI32X4    $0x03, 68(R10), Z1, Z1
+	VINSERTI32X4    $0x01, 68(R9), Z1, Z1
+	VINSERTI32X4    $0x02, 68(R10), Z1, Z1
+	VINSERTI32X4    $0x03, 68(R11), Z1, Z1
 	VBROADCASTI32X4 68(CX)(DX*1), Z4
-	VINSERTI32X4    $0x01, 68(R8)(DX*1), Z4, Z4
-	VINSERTI32X4    $0x02, 68(R9)(DX*1), Z4, Z4
-	VINSERTI32X4    $0x03, 68(R10)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x01, 68(R9)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x02, 68(R10)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x03, 68(R11)(DX*1), Z4, Z4
 	VBROADCASTI32X4 68(CX)(DX*2), Z5
-	VINSERTI32X4    $0x01, 68(R8)(DX*2), Z5, Z5
-	VINSERTI32X4    $0x02, 68(R9)(DX*2), Z5, Z5
-	VINSERTI32X4    $0x03, 68(R10)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x01, 68(R9)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x02, 68(R10)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x03, 68(R11)(DX*2), Z5, Z5
 	VBROADCASTI32X4 68(CX)(DI*1), Z3
-	VINSERTI32X4    $0x01, 68(R8)(DI*1), Z3, Z3
-	VINSERTI32X4    $0x02, 68(R9)(DI*1), Z3, Z3
-	VINSERTI32X4    $0x03, 68(R10)(DI*1), Z3, Z3
+	VINSERTI32X4    $0x01, 68(R9)(DI*1), Z3, Z3
+	VINSERTI32X4    $0x02, 68(R10)(DI*1), Z3, Z3
+	VINSERTI32X4    $0x03, 68(R11)(DI*1), Z3, Z3
 	VPUNPCKLDQ      Z4, Z1, Z6
 	VPUNPCKHDQ      Z4, Z1, Z7
 	VPUNPCKLDQ      Z3, Z5, Z4
@@ -4717,21 +4669,21 @@ block:
 	VPXORD          Z2, Z2, Z2
 	VSUBPS          Z3, Z2, Z3
 	VBROADCASTI32X4 (CX), Z4
-	VINSERTI32X4    $0x01, (R8), Z4, Z4
-	VINSERTI32X4    $0x02, (R9), Z4, Z4
-	VINSERTI32X4    $0x03, (R10), Z4, Z4
+	VINSERTI32X4    $0x01, (R9), Z4, Z4
+	VINSERTI32X4    $0x02, (R10), Z4, Z4
+	VINSERTI32X4    $0x03, (R11), Z4, Z4
 	VBROADCASTI32X4 (CX)(DX*1), Z5
-	VINSERTI32X4    $0x01, (R8)(DX*1), Z5, Z5
-	VINSERTI32X4    $0x02, (R9)(DX*1), Z5, Z5
-	VINSERTI32X4    $0x03, (R10)(DX*1), Z5, Z5
+	VINSERTI32X4    $0x01, (R9)(DX*1), Z5, Z5
+	VINSERTI32X4    $0x02, (R10)(DX*1), Z5, Z5
+	VINSERTI32X4    $0x03, (R11)(DX*1), Z5, Z5
 	VBROADCASTI32X4 (CX)(DX*2), Z6
-	VINSERTI32X4    $0x01, (R8)(DX*2), Z6, Z6
-	VINSERTI32X4    $0x02, (R9)(DX*2), Z6, Z6
-	VINSERTI32X4    $0x03, (R10)(DX*2), Z6, Z6
+	VINSERTI32X4    $0x01, (R9)(DX*2), Z6, Z6
+	VINSERTI32X4    $0x02, (R10)(DX*2), Z6, Z6
+	VINSERTI32X4    $0x03, (R11)(DX*2), Z6, Z6
 	VBROADCASTI32X4 (CX)(DI*1), Z7
-	VINSERTI32X4    $0x01, (R8)(DI*1), Z7, Z7
-	VINSERTI32X4    $0x02, (R9)(DI*1), Z7, Z7
-	VINSERTI32X4    $0x03, (R10)(DI*1), Z7, Z7
+	VINSERTI32X4    $0x01, (R9)(DI*1), Z7, Z7
+	VINSERTI32X4    $0x02, (R10)(DI*1), Z7, Z7
+	VINSERTI32X4    $0x03, (R11)(DI*1), Z7, Z7
 	VPUNPCKLDQ      Z5, Z4, Z8
 	VPUNPCKHDQ      Z5, Z4, Z9
 	VPUNPCKLDQ      Z7, Z6, Z5
@@ -4901,21 +4853,21 @@ block:
 	VMULPS          Z3, Z1, Z1
 	VMOVDQU32       Z1, 14208(AX)
 	VBROADCASTI32X4 16(CX), Z1
-	VINSERTI32X4    $0x01, 16(R8), Z1, Z1
-	VINSERTI32X4    $0x02, 16(R9), Z1, Z1
-	VINSERTI32X4    $0x03, 16(R10), Z1, Z1
+	VINSERTI32X4    $0x01, 16(R9), Z1, Z1
+	VINSERTI32X4    $0x02, 16(R10), Z1, Z1
+	VINSERTI32X4    $0x03, 16(R11), Z1, Z1
 	VBROADCASTI32X4 16(CX)(DX*1), Z3
-	VINSERTI32X4    $0x01, 16(R8)(DX*1), Z3, Z3
-	VINSERTI32X4    $0x02, 16(R9)(DX*1), Z3, Z3
-	VINSERTI32X4    $0x03, 16(R10)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x01, 16(R9)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x02, 16(R10)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x03, 16(R11)(DX*1), Z3, Z3
 	VBROADCASTI32X4 16(CX)(DX*2), Z4
-	VINSERTI32X4    $0x01, 16(R8)(DX*2), Z4, Z4
-	VINSERTI32X4    $0x02, 16(R9)(DX*2), Z4, Z4
-	VINSERTI32X4    $0x03, 16(R10)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x01, 16(R9)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x02, 16(R10)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x03, 16(R11)(DX*2), Z4, Z4
 	VBROADCASTI32X4 16(CX)(DI*1), Z5
-	VINSERTI32X4    $0x01, 16(R8)(DI*1), Z5, Z5
-	VINSERTI32X4    $0x02, 16(R9)(DI*1), Z5, Z5
-	VINSERTI32X4    $0x03, 16(R10)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x01, 16(R9)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x02, 16(R10)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x03, 16(R11)(DI*1), Z5, Z5
 	VPUNPCKLDQ      Z3, Z1, Z6
 	VPUNPCKHDQ      Z3, Z1, Z7
 	VPUNPCKLDQ      Z5, Z4, Z3
@@ -4927,67 +4879,115 @@ block:
 	VPSRLD          $0x00, Z1, Z6
 	VPANDD          Z0, Z6, Z6
 	VMOVDQU32       Z6, (AX)
+	LEAQ            (CX), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x02, Z1, Z6
 	VPANDD          Z0, Z6, Z6
 	VMOVDQU32       Z6, 1792(AX)
+	LEAQ            (CX)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x04, Z1, Z6
 	VPANDD          Z0, Z6, Z6
 	VMOVDQU32       Z6, 3584(AX)
+	LEAQ            (CX)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x06, Z1, Z1
 	VPANDD          Z0, Z1, Z1
 	VMOVDQU32       Z1, 5376(AX)
+	LEAQ            (CX)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x00, Z3, Z1
 	VPANDD          Z0, Z1, Z1
 	VMOVDQU32       Z1, 128(AX)
+	LEAQ            (R9), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x02, Z3, Z1
 	VPANDD          Z0, Z1, Z1
 	VMOVDQU32       Z1, 1920(AX)
+	LEAQ            (R9)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x04, Z3, Z1
 	VPANDD          Z0, Z1, Z1
 	VMOVDQU32       Z1, 3712(AX)
+	LEAQ            (R9)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x06, Z3, Z1
 	VPANDD          Z0, Z1, Z1
 	VMOVDQU32       Z1, 5504(AX)
+	LEAQ            (R9)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x00, Z4, Z1
 	VPANDD          Z0, Z1, Z1
 	VMOVDQU32       Z1, 256(AX)
+	LEAQ            (R10), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x02, Z4, Z1
 	VPANDD          Z0, Z1, Z1
 	VMOVDQU32       Z1, 2048(AX)
+	LEAQ            (R10)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x04, Z4, Z1
 	VPANDD          Z0, Z1, Z1
 	VMOVDQU32       Z1, 3840(AX)
+	LEAQ            (R10)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x06, Z4, Z1
 	VPANDD          Z0, Z1, Z1
 	VMOVDQU32       Z1, 5632(AX)
+	LEAQ            (R10)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x00, Z5, Z1
 	VPANDD          Z0, Z1, Z1
 	VMOVDQU32       Z1, 384(AX)
+	LEAQ            (R11), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x02, Z5, Z1
 	VPANDD          Z0, Z1, Z1
 	VMOVDQU32       Z1, 2176(AX)
+	LEAQ            (R11)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x04, Z5, Z1
 	VPANDD          Z0, Z1, Z1
 	VMOVDQU32       Z1, 3968(AX)
+	LEAQ            (R11)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x06, Z5, Z1
 	VPANDD          Z0, Z1, Z1
 	VMOVDQU32       Z1, 5760(AX)
+	LEAQ            (R11)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VBROADCASTI32X4 48(CX), Z1
-	VINSERTI32X4    $0x01, 48(R8), Z1, Z1
-	VINSERTI32X4    $0x02, 48(R9), Z1, Z1
-	VINSERTI32X4    $0x03, 48(R10), Z1, Z1
+	VINSERTI32X4    $0x01, 48(R9), Z1, Z1
+	VINSERTI32X4    $0x02, 48(R10), Z1, Z1
+	VINSERTI32X4    $0x03, 48(R11), Z1, Z1
 	VBROADCASTI32X4 48(CX)(DX*1), Z3
-	VINSERTI32X4    $0x01, 48(R8)(DX*1), Z3, Z3
-	VINSERTI32X4    $0x02, 48(R9)(DX*1), Z3, Z3
-	VINSERTI32X4    $0x03, 48(R10)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x01, 48(R9)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x02, 48(R10)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x03, 48(R11)(DX*1), Z3, Z3
 	VBROADCASTI32X4 48(CX)(DX*2), Z4
-	VINSERTI32X4    $0x01, 48(R8)(DX*2), Z4, Z4
-	VINSERTI32X4    $0x02, 48(R9)(DX*2), Z4, Z4
-	VINSERTI32X4    $0x03, 48(R10)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x01, 48(R9)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x02, 48(R10)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x03, 48(R11)(DX*2), Z4, Z4
 	VBROADCASTI32X4 48(CX)(DI*1), Z5
-	VINSERTI32X4    $0x01, 48(R8)(DI*1), Z5, Z5
-	VINSERTI32X4    $0x02, 48(R9)(DI*1), Z5, Z5
-	VINSERTI32X4    $0x03, 48(R10)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x01, 48(R9)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x02, 48(R10)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x03, 48(R11)(DI*1), Z5, Z5
 	VPUNPCKLDQ      Z3, Z1, Z6
 	VPUNPCKHDQ      Z3, Z1, Z7
 	VPUNPCKLDQ      Z5, Z4, Z3
@@ -5045,21 +5045,21 @@ block:
 	VPANDD          Z0, Z1, Z1
 	VMOVDQU32       Z1, 12928(AX)
 	VBROADCASTI32X4 32(CX), Z1
-	VINSERTI32X4    $0x01, 32(R8), Z1, Z1
-	VINSERTI32X4    $0x02, 32(R9), Z1, Z1
-	VINSERTI32X4    $0x03, 32(R10), Z1, Z1
+	VINSERTI32X4    $0x01, 32(R9), Z1, Z1
+	VINSERTI32X4    $0x02, 32(R10), Z1, Z1
+	VINSERTI32X4    $0x03, 32(R11), Z1, Z1
 	VBROADCASTI32X4 32(CX)(DX*1), Z3
-	VINSERTI32X4    $0x01, 32(R8)(DX*1), Z3, Z3
-	VINSERTI32X4    $0x02, 32(R9)(DX*1), Z3, Z3
-	VINSERTI32X4    $0x03, 32(R10)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x01, 32(R9)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x02, 32(R10)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x03, 32(R11)(DX*1), Z3, Z3
 	VBROADCASTI32X4 32(CX)(DX*2), Z4
-	VINSERTI32X4    $0x01, 32(R8)(DX*2), Z4, Z4
-	VINSERTI32X4    $0x02, 32(R9)(DX*2), Z4, Z4
-	VINSERTI32X4    $0x03, 32(R10)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x01, 32(R9)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x02, 32(R10)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x03, 32(R11)(DX*2), Z4, Z4
 	VBROADCASTI32X4 32(CX)(DI*1), Z5
-	VINSERTI32X4    $0x01, 32(R8)(DI*1), Z5, Z5
-	VINSERTI32X4    $0x02, 32(R9)(DI*1), Z5, Z5
-	VINSERTI32X4    $0x03, 32(R10)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x01, 32(R9)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x02, 32(R10)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x03, 32(R11)(DI*1), Z5, Z5
 	VPUNPCKLDQ      Z3, Z1, Z6
 	VPUNPCKHDQ      Z3, Z1, Z7
 	VPUNPCKLDQ      Z5, Z4, Z3
@@ -5117,21 +5117,21 @@ block:
 	VPANDD          Z0, Z1, Z1
 	VMOVDQU32       Z1, 6272(AX)
 	VBROADCASTI32X4 64(CX), Z1
-	VINSERTI32X4    $0x01, 64(R8), Z1, Z1
-	VINSERTI32X4    $0x02, 64(R9), Z1, Z1
-	VINSERTI32X4    $0x03, 64(R10), Z1, Z1
+	VINSERTI32X4    $0x01, 64(R9), Z1, Z1
+	VINSERTI32X4    $0x02, 64(R10), Z1, Z1
+	VINSERTI32X4    $0x03, 64(R11), Z1, Z1
 	VBROADCASTI32X4 64(CX)(DX*1), Z3
-	VINSERTI32X4    $0x01, 64(R8)(DX*1), Z3, Z3
-	VINSERTI32X4    $0x02, 64(R9)(DX*1), Z3, Z3
-	VINSERTI32X4    $0x03, 64(R10)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x01, 64(R9)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x02, 64(R10)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x03, 64(R11)(DX*1), Z3, Z3
 	VBROADCASTI32X4 64(CX)(DX*2), Z4
-	VINSERTI32X4    $0x01, 64(R8)(DX*2), Z4, Z4
-	VINSERTI32X4    $0x02, 64(R9)(DX*2), Z4, Z4
-	VINSERTI32X4    $0x03, 64(R10)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x01, 64(R9)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x02, 64(R10)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x03, 64(R11)(DX*2), Z4, Z4
 	VBROADCASTI32X4 64(CX)(DI*1), Z5
-	VINSERTI32X4    $0x01, 64(R8)(DI*1), Z5, Z5
-	VINSERTI32X4    $0x02, 64(R9)(DI*1), Z5, Z5
-	VINSERTI32X4    $0x03, 64(R10)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x01, 64(R9)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x02, 64(R10)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x03, 64(R11)(DI*1), Z5, Z5
 	VPUNPCKLDQ      Z3, Z1, Z6
 	VPUNPCKHDQ      Z3, Z1, Z7
 	VPUNPCKLDQ      Z5, Z4, Z3
@@ -5189,9 +5189,9 @@ block:
 	VPANDD          Z0, Z1, Z1
 	VMOVDQU32       Z1, 13440(AX)
 	ADDQ            $0x00000054, CX
-	ADDQ            $0x00000054, R8
 	ADDQ            $0x00000054, R9
 	ADDQ            $0x00000054, R10
+	ADDQ            $0x00000054, R11
 	ADDQ            $0x00003800, AX
 	DECQ            BX
 	JNZ             block
@@ -5217,79 +5217,31 @@ TEXT ·gemmUnpackQ3_KAVX512(SB), NOSPLIT, $0-40
 	MOVQ         blocks+24(FP), BX
 	MOVQ         ahead+32(FP), SI
 	LEAQ         (DX)(DX*2), DI
-	LEAQ         (CX)(DX*4), R8
-	LEAQ         (R8)(DX*4), R9
+	LEAQ         (CX)(DX*4), R9
 	LEAQ         (R9)(DX*4), R10
+	LEAQ         (R10)(DX*4), R11
 	VPBROADCASTD gemm_03030303<>+0(SB), Z0
 	VPBROADCASTD gemm_01010101<>+0(SB), Z1
 	VPBROADCASTD gemm_04040404<>+0(SB), Z2
 	VPBROADCASTD gemm_0f0f0f0f<>+0(SB), Z3
 
 block:
-	LEAQ            (CX), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	LEAQ            (CX)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	LEAQ            (CX)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	LEAQ            (CX)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	LEAQ            (R8), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	LEAQ            (R8)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	LEAQ            (R8)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	LEAQ            (R8)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	LEAQ            (R9), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	LEAQ            (R9)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	LEAQ            (R9)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	LEAQ            (R9)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	LEAQ            (R10), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	LEAQ            (R10)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	LEAQ            (R10)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	LEAQ            (R10)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
 	VBROADCASTI32X4 94(CX), Z4
-	VINSERTI32X4    $0x01, 94(R8), Z4, Z4
-	VINSERTI32X4    $0x02, 94(R9), Z4, Z4
-	VINSERTI32X4    $0x03, 94(R10), Z4, Z4
+	VINSERTI32X4    $0x01, 94(R9), Z4, Z4
+	VINSERTI32X4    $0x02, 94(R10), Z4, Z4
+	VINSERTI32X4    $0x03, 94(R11), Z4, Z4
 	VBROADCASTI32X4 94(CX)(DX*1), Z5
-	VINSERTI32X4    $0x01, 94(R8)(DX*1), Z5, Z5
-	VINSERTI32X4    $0x02, 94(R9)(DX*1), Z5, Z5
-	VINSERTI32X4    $0x03, 94(R10)(DX*1), Z5, Z5
+	VINSERTI32X4    $0x01, 94(R9)(DX*1), Z5, Z5
+	VINSERTI32X4    $0x02, 94(R10)(DX*1), Z5, Z5
+	VINSERTI32X4    $0x03, 94(R11)(DX*1), Z5, Z5
 	VBROADCASTI32X4 94(CX)(DX*2), Z6
-	VINSERTI32X4    $0x01, 94(R8)(DX*2), Z6, Z6
-	VINSERTI32X4    $0x02, 94(R9)(DX*2), Z6, Z6
-	VINSERTI32X4    $0x03, 94(R10)(DX*2), Z6, Z6
+	VINSERTI32X4    $0x01, 94(R9)(DX*2), Z6, Z6
+	VINSERTI32X4    $0x02, 94(R10)(DX*2), Z6, Z6
+	VINSERTI32X4    $0x03, 94(R11)(DX*2), Z6, Z6
 	VBROADCASTI32X4 94(CX)(DI*1), Z7
-	VINSERTI32X4    $0x01, 94(R8)(DI*1), Z7, Z7
-	VINSERTI32X4    $0x02, 94(R9)(DI*1), Z7, Z7
-	VINSERTI32X4    $0x03, 94(R10)(DI*1), Z7, Z7
+	VINSERTI32X4    $0x01, 94(R9)(DI*1), Z7, Z7
+	VINSERTI32X4    $0x02, 94(R10)(DI*1), Z7, Z7
+	VINSERTI32X4    $0x03, 94(R11)(DI*1), Z7, Z7
 	VPUNPCKLDQ      Z5, Z4, Z8
 	VPUNPCKHDQ      Z5, Z4, Z9
 	VPUNPCKLDQ      Z7, Z6, Z5
@@ -5303,21 +5255,21 @@ block:
 	VCVTPH2PS       Y4, Z4
 	VPBROADCASTD    gemm_00000020<>+0(SB), Z5
 	VBROADCASTI32X4 92(CX), Z6
-	VINSERTI32X4    $0x01, 92(R8), Z6, Z6
-	VINSERTI32X4    $0x02, 92(R9), Z6, Z6
-	VINSERTI32X4    $0x03, 92(R10), Z6, Z6
+	VINSERTI32X4    $0x01, 92(R9), Z6, Z6
+	VINSERTI32X4    $0x02, 92(R10), Z6, Z6
+	VINSERTI32X4    $0x03, 92(R11), Z6, Z6
 	VBROADCASTI32X4 92(CX)(DX*1), Z7
-	VINSERTI32X4    $0x01, 92(R8)(DX*1), Z7, Z7
-	VINSERTI32X4    $0x02, 92(R9)(DX*1), Z7, Z7
-	VINSERTI32X4    $0x03, 92(R10)(DX*1), Z7, Z7
+	VINSERTI32X4    $0x01, 92(R9)(DX*1), Z7, Z7
+	VINSERTI32X4    $0x02, 92(R10)(DX*1), Z7, Z7
+	VINSERTI32X4    $0x03, 92(R11)(DX*1), Z7, Z7
 	VBROADCASTI32X4 92(CX)(DX*2), Z8
-	VINSERTI32X4    $0x01, 92(R8)(DX*2), Z8, Z8
-	VINSERTI32X4    $0x02, 92(R9)(DX*2), Z8, Z8
-	VINSERTI32X4    $0x03, 92(R10)(DX*2), Z8, Z8
+	VINSERTI32X4    $0x01, 92(R9)(DX*2), Z8, Z8
+	VINSERTI32X4    $0x02, 92(R10)(DX*2), Z8, Z8
+	VINSERTI32X4    $0x03, 92(R11)(DX*2), Z8, Z8
 	VBROADCASTI32X4 92(CX)(DI*1), Z9
-	VINSERTI32X4    $0x01, 92(R8)(DI*1), Z9, Z9
-	VINSERTI32X4    $0x02, 92(R9)(DI*1), Z9, Z9
-	VINSERTI32X4    $0x03, 92(R10)(DI*1), Z9, Z9
+	VINSERTI32X4    $0x01, 92(R9)(DI*1), Z9, Z9
+	VINSERTI32X4    $0x02, 92(R10)(DI*1), Z9, Z9
+	VINSERTI32X4    $0x03, 92(R11)(DI*1), Z9, Z9
 	VPUNPCKLDQ      Z7, Z6, Z10
 	VPUNPCKHDQ      Z7, Z6, Z11
 	VPUNPCKLDQ      Z9, Z8, Z7
@@ -5444,21 +5396,21 @@ block:
 	VMULPS          Z4, Z6, Z6
 	VMOVDQU32       Z6, 12160(AX)
 	VBROADCASTI32X4 (CX), Z4
-	VINSERTI32X4    $0x01, (R8), Z4, Z4
-	VINSERTI32X4    $0x02, (R9), Z4, Z4
-	VINSERTI32X4    $0x03, (R10), Z4, Z4
+	VINSERTI32X4    $0x01, (R9), Z4, Z4
+	VINSERTI32X4    $0x02, (R10), Z4, Z4
+	VINSERTI32X4    $0x03, (R11), Z4, Z4
 	VBROADCASTI32X4 (CX)(DX*1), Z5
-	VINSERTI32X4    $0x01, (R8)(DX*1), Z5, Z5
-	VINSERTI32X4    $0x02, (R9)(DX*1), Z5, Z5
-	VINSERTI32X4    $0x03, (R10)(DX*1), Z5, Z5
+	VINSERTI32X4    $0x01, (R9)(DX*1), Z5, Z5
+	VINSERTI32X4    $0x02, (R10)(DX*1), Z5, Z5
+	VINSERTI32X4    $0x03, (R11)(DX*1), Z5, Z5
 	VBROADCASTI32X4 (CX)(DX*2), Z6
-	VINSERTI32X4    $0x01, (R8)(DX*2), Z6, Z6
-	VINSERTI32X4    $0x02, (R9)(DX*2), Z6, Z6
-	VINSERTI32X4    $0x03, (R10)(DX*2), Z6, Z6
+	VINSERTI32X4    $0x01, (R9)(DX*2), Z6, Z6
+	VINSERTI32X4    $0x02, (R10)(DX*2), Z6, Z6
+	VINSERTI32X4    $0x03, (R11)(DX*2), Z6, Z6
 	VBROADCASTI32X4 (CX)(DI*1), Z7
-	VINSERTI32X4    $0x01, (R8)(DI*1), Z7, Z7
-	VINSERTI32X4    $0x02, (R9)(DI*1), Z7, Z7
-	VINSERTI32X4    $0x03, (R10)(DI*1), Z7, Z7
+	VINSERTI32X4    $0x01, (R9)(DI*1), Z7, Z7
+	VINSERTI32X4    $0x02, (R10)(DI*1), Z7, Z7
+	VINSERTI32X4    $0x03, (R11)(DI*1), Z7, Z7
 	VPUNPCKLDQ      Z5, Z4, Z8
 	VPUNPCKHDQ      Z5, Z4, Z9
 	VPUNPCKLDQ      Z7, Z6, Z5
@@ -5468,21 +5420,21 @@ block:
 	VPUNPCKLQDQ     Z7, Z9, Z6
 	VPUNPCKHQDQ     Z7, Z9, Z7
 	VBROADCASTI32X4 32(CX), Z8
-	VINSERTI32X4    $0x01, 32(R8), Z8, Z8
-	VINSERTI32X4    $0x02, 32(R9), Z8, Z8
-	VINSERTI32X4    $0x03, 32(R10), Z8, Z8
+	VINSERTI32X4    $0x01, 32(R9), Z8, Z8
+	VINSERTI32X4    $0x02, 32(R10), Z8, Z8
+	VINSERTI32X4    $0x03, 32(R11), Z8, Z8
 	VBROADCASTI32X4 32(CX)(DX*1), Z9
-	VINSERTI32X4    $0x01, 32(R8)(DX*1), Z9, Z9
-	VINSERTI32X4    $0x02, 32(R9)(DX*1), Z9, Z9
-	VINSERTI32X4    $0x03, 32(R10)(DX*1), Z9, Z9
+	VINSERTI32X4    $0x01, 32(R9)(DX*1), Z9, Z9
+	VINSERTI32X4    $0x02, 32(R10)(DX*1), Z9, Z9
+	VINSERTI32X4    $0x03, 32(R11)(DX*1), Z9, Z9
 	VBROADCASTI32X4 32(CX)(DX*2), Z10
-	VINSERTI32X4    $0x01, 32(R8)(DX*2), Z10, Z10
-	VINSERTI32X4    $0x02, 32(R9)(DX*2), Z10, Z10
-	VINSERTI32X4    $0x03, 32(R10)(DX*2), Z10, Z10
+	VINSERTI32X4    $0x01, 32(R9)(DX*2), Z10, Z10
+	VINSERTI32X4    $0x02, 32(R10)(DX*2), Z10, Z10
+	VINSERTI32X4    $0x03, 32(R11)(DX*2), Z10, Z10
 	VBROADCASTI32X4 32(CX)(DI*1), Z11
-	VINSERTI32X4    $0x01, 32(R8)(DI*1), Z11, Z11
-	VINSERTI32X4    $0x02, 32(R9)(DI*1), Z11, Z11
-	VINSERTI32X4    $0x03, 32(R10)(DI*1), Z11, Z11
+	VINSERTI32X4    $0x01, 32(R9)(DI*1), Z11, Z11
+	VINSERTI32X4    $0x02, 32(R10)(DI*1), Z11, Z11
+	VINSERTI32X4    $0x03, 32(R11)(DI*1), Z11, Z11
 	VPUNPCKLDQ      Z9, Z8, Z12
 	VPUNPCKHDQ      Z9, Z8, Z13
 	VPUNPCKLDQ      Z11, Z10, Z9
@@ -5499,6 +5451,9 @@ block:
 	VPORD           Z13, Z12, Z12
 	VPSUBB          Z2, Z12, Z12
 	VMOVDQU32       Z12, (AX)
+	LEAQ            (CX), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x02, Z8, Z12
 	VPANDD          Z0, Z12, Z12
 	VPSRLD          $0x01, Z4, Z13
@@ -5507,6 +5462,9 @@ block:
 	VPORD           Z13, Z12, Z12
 	VPSUBB          Z2, Z12, Z12
 	VMOVDQU32       Z12, 1536(AX)
+	LEAQ            (CX)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x04, Z8, Z12
 	VPANDD          Z0, Z12, Z12
 	VPSRLD          $0x02, Z4, Z13
@@ -5515,6 +5473,9 @@ block:
 	VPORD           Z13, Z12, Z12
 	VPSUBB          Z2, Z12, Z12
 	VMOVDQU32       Z12, 3072(AX)
+	LEAQ            (CX)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x06, Z8, Z8
 	VPANDD          Z0, Z8, Z8
 	VPSRLD          $0x03, Z4, Z12
@@ -5523,6 +5484,9 @@ block:
 	VPORD           Z12, Z8, Z8
 	VPSUBB          Z2, Z8, Z8
 	VMOVDQU32       Z8, 4608(AX)
+	LEAQ            (CX)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x00, Z9, Z8
 	VPANDD          Z0, Z8, Z8
 	VPSRLD          $0x00, Z5, Z12
@@ -5531,6 +5495,9 @@ block:
 	VPORD           Z12, Z8, Z8
 	VPSUBB          Z2, Z8, Z8
 	VMOVDQU32       Z8, 128(AX)
+	LEAQ            (R9), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x02, Z9, Z8
 	VPANDD          Z0, Z8, Z8
 	VPSRLD          $0x01, Z5, Z12
@@ -5539,6 +5506,9 @@ block:
 	VPORD           Z12, Z8, Z8
 	VPSUBB          Z2, Z8, Z8
 	VMOVDQU32       Z8, 1664(AX)
+	LEAQ            (R9)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x04, Z9, Z8
 	VPANDD          Z0, Z8, Z8
 	VPSRLD          $0x02, Z5, Z12
@@ -5547,6 +5517,9 @@ block:
 	VPORD           Z12, Z8, Z8
 	VPSUBB          Z2, Z8, Z8
 	VMOVDQU32       Z8, 3200(AX)
+	LEAQ            (R9)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x06, Z9, Z8
 	VPANDD          Z0, Z8, Z8
 	VPSRLD          $0x03, Z5, Z9
@@ -5555,6 +5528,9 @@ block:
 	VPORD           Z9, Z8, Z8
 	VPSUBB          Z2, Z8, Z8
 	VMOVDQU32       Z8, 4736(AX)
+	LEAQ            (R9)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x00, Z10, Z8
 	VPANDD          Z0, Z8, Z8
 	VPSRLD          $0x00, Z6, Z9
@@ -5563,6 +5539,9 @@ block:
 	VPORD           Z9, Z8, Z8
 	VPSUBB          Z2, Z8, Z8
 	VMOVDQU32       Z8, 256(AX)
+	LEAQ            (R10), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x02, Z10, Z8
 	VPANDD          Z0, Z8, Z8
 	VPSRLD          $0x01, Z6, Z9
@@ -5571,6 +5550,9 @@ block:
 	VPORD           Z9, Z8, Z8
 	VPSUBB          Z2, Z8, Z8
 	VMOVDQU32       Z8, 1792(AX)
+	LEAQ            (R10)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x04, Z10, Z8
 	VPANDD          Z0, Z8, Z8
 	VPSRLD          $0x02, Z6, Z9
@@ -5579,6 +5561,9 @@ block:
 	VPORD           Z9, Z8, Z8
 	VPSUBB          Z2, Z8, Z8
 	VMOVDQU32       Z8, 3328(AX)
+	LEAQ            (R10)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x06, Z10, Z8
 	VPANDD          Z0, Z8, Z8
 	VPSRLD          $0x03, Z6, Z9
@@ -5587,6 +5572,9 @@ block:
 	VPORD           Z9, Z8, Z8
 	VPSUBB          Z2, Z8, Z8
 	VMOVDQU32       Z8, 4864(AX)
+	LEAQ            (R10)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x00, Z11, Z8
 	VPANDD          Z0, Z8, Z8
 	VPSRLD          $0x00, Z7, Z9
@@ -5595,6 +5583,9 @@ block:
 	VPORD           Z9, Z8, Z8
 	VPSUBB          Z2, Z8, Z8
 	VMOVDQU32       Z8, 384(AX)
+	LEAQ            (R11), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x02, Z11, Z8
 	VPANDD          Z0, Z8, Z8
 	VPSRLD          $0x01, Z7, Z9
@@ -5603,6 +5594,9 @@ block:
 	VPORD           Z9, Z8, Z8
 	VPSUBB          Z2, Z8, Z8
 	VMOVDQU32       Z8, 1920(AX)
+	LEAQ            (R11)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x04, Z11, Z8
 	VPANDD          Z0, Z8, Z8
 	VPSRLD          $0x02, Z7, Z9
@@ -5611,6 +5605,9 @@ block:
 	VPORD           Z9, Z8, Z8
 	VPSUBB          Z2, Z8, Z8
 	VMOVDQU32       Z8, 3456(AX)
+	LEAQ            (R11)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x06, Z11, Z8
 	VPANDD          Z0, Z8, Z8
 	VPSRLD          $0x03, Z7, Z9
@@ -5619,22 +5616,25 @@ block:
 	VPORD           Z9, Z8, Z8
 	VPSUBB          Z2, Z8, Z8
 	VMOVDQU32       Z8, 4992(AX)
+	LEAQ            (R11)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VBROADCASTI32X4 64(CX), Z8
-	VINSERTI32X4    $0x01, 64(R8), Z8, Z8
-	VINSERTI32X4    $0x02, 64(R9), Z8, Z8
-	VINSERTI32X4    $0x03, 64(R10), Z8, Z8
+	VINSERTI32X4    $0x01, 64(R9), Z8, Z8
+	VINSERTI32X4    $0x02, 64(R10), Z8, Z8
+	VINSERTI32X4    $0x03, 64(R11), Z8, Z8
 	VBROADCASTI32X4 64(CX)(DX*1), Z9
-	VINSERTI32X4    $0x01, 64(R8)(DX*1), Z9, Z9
-	VINSERTI32X4    $0x02, 64(R9)(DX*1), Z9, Z9
-	VINSERTI32X4    $0x03, 64(R10)(DX*1), Z9, Z9
+	VINSERTI32X4    $0x01, 64(R9)(DX*1), Z9, Z9
+	VINSERTI32X4    $0x02, 64(R10)(DX*1), Z9, Z9
+	VINSERTI32X4    $0x03, 64(R11)(DX*1), Z9, Z9
 	VBROADCASTI32X4 64(CX)(DX*2), Z10
-	VINSERTI32X4    $0x01, 64(R8)(DX*2), Z10, Z10
-	VINSERTI32X4    $0x02, 64(R9)(DX*2), Z10, Z10
-	VINSERTI32X4    $0x03, 64(R10)(DX*2), Z10, Z10
+	VINSERTI32X4    $0x01, 64(R9)(DX*2), Z10, Z10
+	VINSERTI32X4    $0x02, 64(R10)(DX*2), Z10, Z10
+	VINSERTI32X4    $0x03, 64(R11)(DX*2), Z10, Z10
 	VBROADCASTI32X4 64(CX)(DI*1), Z11
-	VINSERTI32X4    $0x01, 64(R8)(DI*1), Z11, Z11
-	VINSERTI32X4    $0x02, 64(R9)(DI*1), Z11, Z11
-	VINSERTI32X4    $0x03, 64(R10)(DI*1), Z11, Z11
+	VINSERTI32X4    $0x01, 64(R9)(DI*1), Z11, Z11
+	VINSERTI32X4    $0x02, 64(R10)(DI*1), Z11, Z11
+	VINSERTI32X4    $0x03, 64(R11)(DI*1), Z11, Z11
 	VPUNPCKLDQ      Z9, Z8, Z12
 	VPUNPCKHDQ      Z9, Z8, Z13
 	VPUNPCKLDQ      Z11, Z10, Z9
@@ -5772,21 +5772,21 @@ block:
 	VPSUBB          Z2, Z4, Z4
 	VMOVDQU32       Z4, 11136(AX)
 	VBROADCASTI32X4 16(CX), Z4
-	VINSERTI32X4    $0x01, 16(R8), Z4, Z4
-	VINSERTI32X4    $0x02, 16(R9), Z4, Z4
-	VINSERTI32X4    $0x03, 16(R10), Z4, Z4
+	VINSERTI32X4    $0x01, 16(R9), Z4, Z4
+	VINSERTI32X4    $0x02, 16(R10), Z4, Z4
+	VINSERTI32X4    $0x03, 16(R11), Z4, Z4
 	VBROADCASTI32X4 16(CX)(DX*1), Z5
-	VINSERTI32X4    $0x01, 16(R8)(DX*1), Z5, Z5
-	VINSERTI32X4    $0x02, 16(R9)(DX*1), Z5, Z5
-	VINSERTI32X4    $0x03, 16(R10)(DX*1), Z5, Z5
+	VINSERTI32X4    $0x01, 16(R9)(DX*1), Z5, Z5
+	VINSERTI32X4    $0x02, 16(R10)(DX*1), Z5, Z5
+	VINSERTI32X4    $0x03, 16(R11)(DX*1), Z5, Z5
 	VBROADCASTI32X4 16(CX)(DX*2), Z6
-	VINSERTI32X4    $0x01, 16(R8)(DX*2), Z6, Z6
-	VINSERTI32X4    $0x02, 16(R9)(DX*2), Z6, Z6
-	VINSERTI32X4    $0x03, 16(R10)(DX*2), Z6, Z6
+	VINSERTI32X4    $0x01, 16(R9)(DX*2), Z6, Z6
+	VINSERTI32X4    $0x02, 16(R10)(DX*2), Z6, Z6
+	VINSERTI32X4    $0x03, 16(R11)(DX*2), Z6, Z6
 	VBROADCASTI32X4 16(CX)(DI*1), Z7
-	VINSERTI32X4    $0x01, 16(R8)(DI*1), Z7, Z7
-	VINSERTI32X4    $0x02, 16(R9)(DI*1), Z7, Z7
-	VINSERTI32X4    $0x03, 16(R10)(DI*1), Z7, Z7
+	VINSERTI32X4    $0x01, 16(R9)(DI*1), Z7, Z7
+	VINSERTI32X4    $0x02, 16(R10)(DI*1), Z7, Z7
+	VINSERTI32X4    $0x03, 16(R11)(DI*1), Z7, Z7
 	VPUNPCKLDQ      Z5, Z4, Z8
 	VPUNPCKHDQ      Z5, Z4, Z9
 	VPUNPCKLDQ      Z7, Z6, Z5
@@ -5796,21 +5796,21 @@ block:
 	VPUNPCKLQDQ     Z7, Z9, Z6
 	VPUNPCKHQDQ     Z7, Z9, Z7
 	VBROADCASTI32X4 48(CX), Z8
-	VINSERTI32X4    $0x01, 48(R8), Z8, Z8
-	VINSERTI32X4    $0x02, 48(R9), Z8, Z8
-	VINSERTI32X4    $0x03, 48(R10), Z8, Z8
+	VINSERTI32X4    $0x01, 48(R9), Z8, Z8
+	VINSERTI32X4    $0x02, 48(R10), Z8, Z8
+	VINSERTI32X4    $0x03, 48(R11), Z8, Z8
 	VBROADCASTI32X4 48(CX)(DX*1), Z9
-	VINSERTI32X4    $0x01, 48(R8)(DX*1), Z9, Z9
-	VINSERTI32X4    $0x02, 48(R9)(DX*1), Z9, Z9
-	VINSERTI32X4    $0x03, 48(R10)(DX*1), Z9, Z9
+	VINSERTI32X4    $0x01, 48(R9)(DX*1), Z9, Z9
+	VINSERTI32X4    $0x02, 48(R10)(DX*1), Z9, Z9
+	VINSERTI32X4    $0x03, 48(R11)(DX*1), Z9, Z9
 	VBROADCASTI32X4 48(CX)(DX*2), Z10
-	VINSERTI32X4    $0x01, 48(R8)(DX*2), Z10, Z10
-	VINSERTI32X4    $0x02, 48(R9)(DX*2), Z10, Z10
-	VINSERTI32X4    $0x03, 48(R10)(DX*2), Z10, Z10
+	VINSERTI32X4    $0x01, 48(R9)(DX*2), Z10, Z10
+	VINSERTI32X4    $0x02, 48(R10)(DX*2), Z10, Z10
+	VINSERTI32X4    $0x03, 48(R11)(DX*2), Z10, Z10
 	VBROADCASTI32X4 48(CX)(DI*1), Z11
-	VINSERTI32X4    $0x01, 48(R8)(DI*1), Z11, Z11
-	VINSERTI32X4    $0x02, 48(R9)(DI*1), Z11, Z11
-	VINSERTI32X4    $0x03, 48(R10)(DI*1), Z11, Z11
+	VINSERTI32X4    $0x01, 48(R9)(DI*1), Z11, Z11
+	VINSERTI32X4    $0x02, 48(R10)(DI*1), Z11, Z11
+	VINSERTI32X4    $0x03, 48(R11)(DI*1), Z11, Z11
 	VPUNPCKLDQ      Z9, Z8, Z12
 	VPUNPCKHDQ      Z9, Z8, Z13
 	VPUNPCKLDQ      Z11, Z10, Z9
@@ -5948,21 +5948,21 @@ block:
 	VPSUBB          Z2, Z8, Z8
 	VMOVDQU32       Z8, 5504(AX)
 	VBROADCASTI32X4 80(CX), Z8
-	VINSERTI32X4    $0x01, 80(R8), Z8, Z8
-	VINSERTI32X4    $0x02, 80(R9), Z8, Z8
-	VINSERTI32X4    $0x03, 80(R10), Z8, Z8
+	VINSERTI32X4    $0x01, 80(R9), Z8, Z8
+	VINSERTI32X4    $0x02, 80(R10), Z8, Z8
+	VINSERTI32X4    $0x03, 80(R11), Z8, Z8
 	VBROADCASTI32X4 80(CX)(DX*1), Z9
-	VINSERTI32X4    $0x01, 80(R8)(DX*1), Z9, Z9
-	VINSERTI32X4    $0x02, 80(R9)(DX*1), Z9, Z9
-	VINSERTI32X4    $0x03, 80(R10)(DX*1), Z9, Z9
+	VINSERTI32X4    $0x01, 80(R9)(DX*1), Z9, Z9
+	VINSERTI32X4    $0x02, 80(R10)(DX*1), Z9, Z9
+	VINSERTI32X4    $0x03, 80(R11)(DX*1), Z9, Z9
 	VBROADCASTI32X4 80(CX)(DX*2), Z10
-	VINSERTI32X4    $0x01, 80(R8)(DX*2), Z10, Z10
-	VINSERTI32X4    $0x02, 80(R9)(DX*2), Z10, Z10
-	VINSERTI32X4    $0x03, 80(R10)(DX*2), Z10, Z10
+	VINSERTI32X4    $0x01, 80(R9)(DX*2), Z10, Z10
+	VINSERTI32X4    $0x02, 80(R10)(DX*2), Z10, Z10
+	VINSERTI32X4    $0x03, 80(R11)(DX*2), Z10, Z10
 	VBROADCASTI32X4 80(CX)(DI*1), Z11
-	VINSERTI32X4    $0x01, 80(R8)(DI*1), Z11, Z11
-	VINSERTI32X4    $0x02, 80(R9)(DI*1), Z11, Z11
-	VINSERTI32X4    $0x03, 80(R10)(DI*1), Z11, Z11
+	VINSERTI32X4    $0x01, 80(R9)(DI*1), Z11, Z11
+	VINSERTI32X4    $0x02, 80(R10)(DI*1), Z11, Z11
+	VINSERTI32X4    $0x03, 80(R11)(DI*1), Z11, Z11
 	VPUNPCKLDQ      Z9, Z8, Z12
 	VPUNPCKHDQ      Z9, Z8, Z13
 	VPUNPCKLDQ      Z11, Z10, Z9
@@ -6100,9 +6100,9 @@ block:
 	VPSUBB          Z2, Z4, Z4
 	VMOVDQU32       Z4, 11648(AX)
 	ADDQ            $0x0000006e, CX
-	ADDQ            $0x0000006e, R8
 	ADDQ            $0x0000006e, R9
 	ADDQ            $0x0000006e, R10
+	ADDQ            $0x0000006e, R11
 	ADDQ            $0x00003000, AX
 	DECQ            BX
 	JNZ             block
@@ -6138,94 +6138,30 @@ TEXT ·gemmUnpackQ4_KAVX512(SB), NOSPLIT, $0-40
 	MOVQ         blocks+24(FP), BX
 	MOVQ         ahead+32(FP), SI
 	LEAQ         (DX)(DX*2), DI
-	LEAQ         (CX)(DX*4), R8
-	LEAQ         (R8)(DX*4), R9
+	LEAQ         (CX)(DX*4), R9
 	LEAQ         (R9)(DX*4), R10
+	LEAQ         (R10)(DX*4), R11
 	VPBROADCASTD gemm_0f0f0f0f<>+0(SB), Z0
 	VPBROADCASTD gemm_3f3f3f3f<>+0(SB), Z1
 	VPBROADCASTD gemm_30303030<>+0(SB), Z2
 
 block:
-	LEAQ            (CX), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (CX)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (CX)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (CX)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (R8), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (R8)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (R8)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (R8)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (R9), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (R9)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (R9)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (R9)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (R10), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (R10)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (R10)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (R10)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
 	VBROADCASTI32X4 (CX), Z3
-	VINSERTI32X4    $0x01, (R8), Z3, Z3
-	VINSERTI32X4    $0x02, (R9), Z3, Z3
-	VINSERTI32X4    $0x03, (R10), Z3, Z3
+	VINSERTI32X4    $0x01, (R9), Z3, Z3
+	VINSERTI32X4    $0x02, (R10), Z3, Z3
+	VINSERTI32X4    $0x03, (R11), Z3, Z3
 	VBROADCASTI32X4 (CX)(DX*1), Z4
-	VINSERTI32X4    $0x01, (R8)(DX*1), Z4, Z4
-	VINSERTI32X4    $0x02, (R9)(DX*1), Z4, Z4
-	VINSERTI32X4    $0x03, (R10)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x01, (R9)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x02, (R10)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x03, (R11)(DX*1), Z4, Z4
 	VBROADCASTI32X4 (CX)(DX*2), Z5
-	VINSERTI32X4    $0x01, (R8)(DX*2), Z5, Z5
-	VINSERTI32X4    $0x02, (R9)(DX*2), Z5, Z5
-	VINSERTI32X4    $0x03, (R10)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x01, (R9)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x02, (R10)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x03, (R11)(DX*2), Z5, Z5
 	VBROADCASTI32X4 (CX)(DI*1), Z6
-	VINSERTI32X4    $0x01, (R8)(DI*1), Z6, Z6
-	VINSERTI32X4    $0x02, (R9)(DI*1), Z6, Z6
-	VINSERTI32X4    $0x03, (R10)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x01, (R9)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x02, (R10)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x03, (R11)(DI*1), Z6, Z6
 	VPUNPCKLDQ      Z4, Z3, Z7
 	VPUNPCKHDQ      Z4, Z3, Z8
 	VPUNPCKLDQ      Z6, Z5, Z4
@@ -6333,21 +6269,21 @@ block:
 	VMULPS          Z3, Z4, Z4
 	VMOVDQU32       Z4, 11136(AX)
 	VBROADCASTI32X4 16(CX), Z3
-	VINSERTI32X4    $0x01, 16(R8), Z3, Z3
-	VINSERTI32X4    $0x02, 16(R9), Z3, Z3
-	VINSERTI32X4    $0x03, 16(R10), Z3, Z3
+	VINSERTI32X4    $0x01, 16(R9), Z3, Z3
+	VINSERTI32X4    $0x02, 16(R10), Z3, Z3
+	VINSERTI32X4    $0x03, 16(R11), Z3, Z3
 	VBROADCASTI32X4 16(CX)(DX*1), Z4
-	VINSERTI32X4    $0x01, 16(R8)(DX*1), Z4, Z4
-	VINSERTI32X4    $0x02, 16(R9)(DX*1), Z4, Z4
-	VINSERTI32X4    $0x03, 16(R10)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x01, 16(R9)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x02, 16(R10)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x03, 16(R11)(DX*1), Z4, Z4
 	VBROADCASTI32X4 16(CX)(DX*2), Z5
-	VINSERTI32X4    $0x01, 16(R8)(DX*2), Z5, Z5
-	VINSERTI32X4    $0x02, 16(R9)(DX*2), Z5, Z5
-	VINSERTI32X4    $0x03, 16(R10)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x01, 16(R9)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x02, 16(R10)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x03, 16(R11)(DX*2), Z5, Z5
 	VBROADCASTI32X4 16(CX)(DI*1), Z6
-	VINSERTI32X4    $0x01, 16(R8)(DI*1), Z6, Z6
-	VINSERTI32X4    $0x02, 16(R9)(DI*1), Z6, Z6
-	VINSERTI32X4    $0x03, 16(R10)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x01, 16(R9)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x02, 16(R10)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x03, 16(R11)(DI*1), Z6, Z6
 	VPUNPCKLDQ      Z4, Z3, Z7
 	VPUNPCKHDQ      Z4, Z3, Z8
 	VPUNPCKLDQ      Z6, Z5, Z4
@@ -6360,38 +6296,60 @@ block:
 	VPSRLD          $0x04, Z3, Z3
 	VPANDD          Z0, Z3, Z3
 	VMOVDQU32       Z7, (AX)
+	LEAQ            (CX), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VMOVDQU32       Z3, 1408(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	LEAQ            (CX)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VPANDD          Z0, Z4, Z3
 	VPSRLD          $0x04, Z4, Z4
 	VPANDD          Z0, Z4, Z4
 	VMOVDQU32       Z3, 128(AX)
+	PREFETCHT0      64(R8)(SI*1)
+	PREFETCHT0      128(R8)(SI*1)
 	VMOVDQU32       Z4, 1536(AX)
+	LEAQ            (CX)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPANDD          Z0, Z5, Z3
 	VPSRLD          $0x04, Z5, Z5
 	VPANDD          Z0, Z5, Z5
 	VMOVDQU32       Z3, 256(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	LEAQ            (CX)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VMOVDQU32       Z5, 1664(AX)
+	PREFETCHT0      64(R8)(SI*1)
+	PREFETCHT0      128(R8)(SI*1)
 	VPANDD          Z0, Z6, Z3
 	VPSRLD          $0x04, Z6, Z6
 	VPANDD          Z0, Z6, Z6
 	VMOVDQU32       Z3, 384(AX)
+	LEAQ            (R9), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VMOVDQU32       Z6, 1792(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	LEAQ            (R9)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VBROADCASTI32X4 32(CX), Z3
-	VINSERTI32X4    $0x01, 32(R8), Z3, Z3
-	VINSERTI32X4    $0x02, 32(R9), Z3, Z3
-	VINSERTI32X4    $0x03, 32(R10), Z3, Z3
+	VINSERTI32X4    $0x01, 32(R9), Z3, Z3
+	VINSERTI32X4    $0x02, 32(R10), Z3, Z3
+	VINSERTI32X4    $0x03, 32(R11), Z3, Z3
 	VBROADCASTI32X4 32(CX)(DX*1), Z4
-	VINSERTI32X4    $0x01, 32(R8)(DX*1), Z4, Z4
-	VINSERTI32X4    $0x02, 32(R9)(DX*1), Z4, Z4
-	VINSERTI32X4    $0x03, 32(R10)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x01, 32(R9)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x02, 32(R10)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x03, 32(R11)(DX*1), Z4, Z4
 	VBROADCASTI32X4 32(CX)(DX*2), Z5
-	VINSERTI32X4    $0x01, 32(R8)(DX*2), Z5, Z5
-	VINSERTI32X4    $0x02, 32(R9)(DX*2), Z5, Z5
-	VINSERTI32X4    $0x03, 32(R10)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x01, 32(R9)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x02, 32(R10)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x03, 32(R11)(DX*2), Z5, Z5
 	VBROADCASTI32X4 32(CX)(DI*1), Z6
-	VINSERTI32X4    $0x01, 32(R8)(DI*1), Z6, Z6
-	VINSERTI32X4    $0x02, 32(R9)(DI*1), Z6, Z6
-	VINSERTI32X4    $0x03, 32(R10)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x01, 32(R9)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x02, 32(R10)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x03, 32(R11)(DI*1), Z6, Z6
 	VPUNPCKLDQ      Z4, Z3, Z7
 	VPUNPCKHDQ      Z4, Z3, Z8
 	VPUNPCKLDQ      Z6, Z5, Z4
@@ -6404,38 +6362,59 @@ block:
 	VPSRLD          $0x04, Z3, Z3
 	VPANDD          Z0, Z3, Z3
 	VMOVDQU32       Z7, 512(AX)
+	PREFETCHT0      64(R8)(SI*1)
+	PREFETCHT0      128(R8)(SI*1)
 	VMOVDQU32       Z3, 1920(AX)
+	LEAQ            (R9)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPANDD          Z0, Z4, Z3
 	VPSRLD          $0x04, Z4, Z4
 	VPANDD          Z0, Z4, Z4
 	VMOVDQU32       Z3, 640(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	LEAQ            (R9)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VMOVDQU32       Z4, 2048(AX)
+	PREFETCHT0      64(R8)(SI*1)
+	PREFETCHT0      128(R8)(SI*1)
 	VPANDD          Z0, Z5, Z3
 	VPSRLD          $0x04, Z5, Z5
 	VPANDD          Z0, Z5, Z5
 	VMOVDQU32       Z3, 768(AX)
+	LEAQ            (R10), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VMOVDQU32       Z5, 2176(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	LEAQ            (R10)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VPANDD          Z0, Z6, Z3
 	VPSRLD          $0x04, Z6, Z6
 	VPANDD          Z0, Z6, Z6
 	VMOVDQU32       Z3, 896(AX)
+	PREFETCHT0      64(R8)(SI*1)
+	PREFETCHT0      128(R8)(SI*1)
 	VMOVDQU32       Z6, 2304(AX)
+	LEAQ            (R10)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VBROADCASTI32X4 48(CX), Z3
-	VINSERTI32X4    $0x01, 48(R8), Z3, Z3
-	VINSERTI32X4    $0x02, 48(R9), Z3, Z3
-	VINSERTI32X4    $0x03, 48(R10), Z3, Z3
+	VINSERTI32X4    $0x01, 48(R9), Z3, Z3
+	VINSERTI32X4    $0x02, 48(R10), Z3, Z3
+	VINSERTI32X4    $0x03, 48(R11), Z3, Z3
 	VBROADCASTI32X4 48(CX)(DX*1), Z4
-	VINSERTI32X4    $0x01, 48(R8)(DX*1), Z4, Z4
-	VINSERTI32X4    $0x02, 48(R9)(DX*1), Z4, Z4
-	VINSERTI32X4    $0x03, 48(R10)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x01, 48(R9)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x02, 48(R10)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x03, 48(R11)(DX*1), Z4, Z4
 	VBROADCASTI32X4 48(CX)(DX*2), Z5
-	VINSERTI32X4    $0x01, 48(R8)(DX*2), Z5, Z5
-	VINSERTI32X4    $0x02, 48(R9)(DX*2), Z5, Z5
-	VINSERTI32X4    $0x03, 48(R10)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x01, 48(R9)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x02, 48(R10)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x03, 48(R11)(DX*2), Z5, Z5
 	VBROADCASTI32X4 48(CX)(DI*1), Z6
-	VINSERTI32X4    $0x01, 48(R8)(DI*1), Z6, Z6
-	VINSERTI32X4    $0x02, 48(R9)(DI*1), Z6, Z6
-	VINSERTI32X4    $0x03, 48(R10)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x01, 48(R9)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x02, 48(R10)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x03, 48(R11)(DI*1), Z6, Z6
 	VPUNPCKLDQ      Z4, Z3, Z7
 	VPUNPCKHDQ      Z4, Z3, Z8
 	VPUNPCKLDQ      Z6, Z5, Z4
@@ -6448,38 +6427,59 @@ block:
 	VPSRLD          $0x04, Z3, Z3
 	VPANDD          Z0, Z3, Z3
 	VMOVDQU32       Z7, 2816(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	LEAQ            (R10)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VMOVDQU32       Z3, 4224(AX)
+	PREFETCHT0      64(R8)(SI*1)
+	PREFETCHT0      128(R8)(SI*1)
 	VPANDD          Z0, Z4, Z3
 	VPSRLD          $0x04, Z4, Z4
 	VPANDD          Z0, Z4, Z4
 	VMOVDQU32       Z3, 2944(AX)
+	LEAQ            (R11), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VMOVDQU32       Z4, 4352(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	LEAQ            (R11)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VPANDD          Z0, Z5, Z3
 	VPSRLD          $0x04, Z5, Z5
 	VPANDD          Z0, Z5, Z5
 	VMOVDQU32       Z3, 3072(AX)
+	PREFETCHT0      64(R8)(SI*1)
+	PREFETCHT0      128(R8)(SI*1)
 	VMOVDQU32       Z5, 4480(AX)
+	LEAQ            (R11)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPANDD          Z0, Z6, Z3
 	VPSRLD          $0x04, Z6, Z6
 	VPANDD          Z0, Z6, Z6
 	VMOVDQU32       Z3, 3200(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	LEAQ            (R11)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VMOVDQU32       Z6, 4608(AX)
+	PREFETCHT0      64(R8)(SI*1)
+	PREFETCHT0      128(R8)(SI*1)
 	VBROADCASTI32X4 64(CX), Z3
-	VINSERTI32X4    $0x01, 64(R8), Z3, Z3
-	VINSERTI32X4    $0x02, 64(R9), Z3, Z3
-	VINSERTI32X4    $0x03, 64(R10), Z3, Z3
+	VINSERTI32X4    $0x01, 64(R9), Z3, Z3
+	VINSERTI32X4    $0x02, 64(R10), Z3, Z3
+	VINSERTI32X4    $0x03, 64(R11), Z3, Z3
 	VBROADCASTI32X4 64(CX)(DX*1), Z4
-	VINSERTI32X4    $0x01, 64(R8)(DX*1), Z4, Z4
-	VINSERTI32X4    $0x02, 64(R9)(DX*1), Z4, Z4
-	VINSERTI32X4    $0x03, 64(R10)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x01, 64(R9)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x02, 64(R10)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x03, 64(R11)(DX*1), Z4, Z4
 	VBROADCASTI32X4 64(CX)(DX*2), Z5
-	VINSERTI32X4    $0x01, 64(R8)(DX*2), Z5, Z5
-	VINSERTI32X4    $0x02, 64(R9)(DX*2), Z5, Z5
-	VINSERTI32X4    $0x03, 64(R10)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x01, 64(R9)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x02, 64(R10)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x03, 64(R11)(DX*2), Z5, Z5
 	VBROADCASTI32X4 64(CX)(DI*1), Z6
-	VINSERTI32X4    $0x01, 64(R8)(DI*1), Z6, Z6
-	VINSERTI32X4    $0x02, 64(R9)(DI*1), Z6, Z6
-	VINSERTI32X4    $0x03, 64(R10)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x01, 64(R9)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x02, 64(R10)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x03, 64(R11)(DI*1), Z6, Z6
 	VPUNPCKLDQ      Z4, Z3, Z7
 	VPUNPCKHDQ      Z4, Z3, Z8
 	VPUNPCKLDQ      Z6, Z5, Z4
@@ -6509,21 +6509,21 @@ block:
 	VMOVDQU32       Z3, 3712(AX)
 	VMOVDQU32       Z6, 5120(AX)
 	VBROADCASTI32X4 80(CX), Z3
-	VINSERTI32X4    $0x01, 80(R8), Z3, Z3
-	VINSERTI32X4    $0x02, 80(R9), Z3, Z3
-	VINSERTI32X4    $0x03, 80(R10), Z3, Z3
+	VINSERTI32X4    $0x01, 80(R9), Z3, Z3
+	VINSERTI32X4    $0x02, 80(R10), Z3, Z3
+	VINSERTI32X4    $0x03, 80(R11), Z3, Z3
 	VBROADCASTI32X4 80(CX)(DX*1), Z4
-	VINSERTI32X4    $0x01, 80(R8)(DX*1), Z4, Z4
-	VINSERTI32X4    $0x02, 80(R9)(DX*1), Z4, Z4
-	VINSERTI32X4    $0x03, 80(R10)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x01, 80(R9)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x02, 80(R10)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x03, 80(R11)(DX*1), Z4, Z4
 	VBROADCASTI32X4 80(CX)(DX*2), Z5
-	VINSERTI32X4    $0x01, 80(R8)(DX*2), Z5, Z5
-	VINSERTI32X4    $0x02, 80(R9)(DX*2), Z5, Z5
-	VINSERTI32X4    $0x03, 80(R10)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x01, 80(R9)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x02, 80(R10)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x03, 80(R11)(DX*2), Z5, Z5
 	VBROADCASTI32X4 80(CX)(DI*1), Z6
-	VINSERTI32X4    $0x01, 80(R8)(DI*1), Z6, Z6
-	VINSERTI32X4    $0x02, 80(R9)(DI*1), Z6, Z6
-	VINSERTI32X4    $0x03, 80(R10)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x01, 80(R9)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x02, 80(R10)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x03, 80(R11)(DI*1), Z6, Z6
 	VPUNPCKLDQ      Z4, Z3, Z7
 	VPUNPCKHDQ      Z4, Z3, Z8
 	VPUNPCKLDQ      Z6, Z5, Z4
@@ -6553,21 +6553,21 @@ block:
 	VMOVDQU32       Z3, 6016(AX)
 	VMOVDQU32       Z6, 7424(AX)
 	VBROADCASTI32X4 96(CX), Z3
-	VINSERTI32X4    $0x01, 96(R8), Z3, Z3
-	VINSERTI32X4    $0x02, 96(R9), Z3, Z3
-	VINSERTI32X4    $0x03, 96(R10), Z3, Z3
+	VINSERTI32X4    $0x01, 96(R9), Z3, Z3
+	VINSERTI32X4    $0x02, 96(R10), Z3, Z3
+	VINSERTI32X4    $0x03, 96(R11), Z3, Z3
 	VBROADCASTI32X4 96(CX)(DX*1), Z4
-	VINSERTI32X4    $0x01, 96(R8)(DX*1), Z4, Z4
-	VINSERTI32X4    $0x02, 96(R9)(DX*1), Z4, Z4
-	VINSERTI32X4    $0x03, 96(R10)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x01, 96(R9)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x02, 96(R10)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x03, 96(R11)(DX*1), Z4, Z4
 	VBROADCASTI32X4 96(CX)(DX*2), Z5
-	VINSERTI32X4    $0x01, 96(R8)(DX*2), Z5, Z5
-	VINSERTI32X4    $0x02, 96(R9)(DX*2), Z5, Z5
-	VINSERTI32X4    $0x03, 96(R10)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x01, 96(R9)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x02, 96(R10)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x03, 96(R11)(DX*2), Z5, Z5
 	VBROADCASTI32X4 96(CX)(DI*1), Z6
-	VINSERTI32X4    $0x01, 96(R8)(DI*1), Z6, Z6
-	VINSERTI32X4    $0x02, 96(R9)(DI*1), Z6, Z6
-	VINSERTI32X4    $0x03, 96(R10)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x01, 96(R9)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x02, 96(R10)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x03, 96(R11)(DI*1), Z6, Z6
 	VPUNPCKLDQ      Z4, Z3, Z7
 	VPUNPCKHDQ      Z4, Z3, Z8
 	VPUNPCKLDQ      Z6, Z5, Z4
@@ -6597,21 +6597,21 @@ block:
 	VMOVDQU32       Z3, 6528(AX)
 	VMOVDQU32       Z6, 7936(AX)
 	VBROADCASTI32X4 112(CX), Z3
-	VINSERTI32X4    $0x01, 112(R8), Z3, Z3
-	VINSERTI32X4    $0x02, 112(R9), Z3, Z3
-	VINSERTI32X4    $0x03, 112(R10), Z3, Z3
+	VINSERTI32X4    $0x01, 112(R9), Z3, Z3
+	VINSERTI32X4    $0x02, 112(R10), Z3, Z3
+	VINSERTI32X4    $0x03, 112(R11), Z3, Z3
 	VBROADCASTI32X4 112(CX)(DX*1), Z4
-	VINSERTI32X4    $0x01, 112(R8)(DX*1), Z4, Z4
-	VINSERTI32X4    $0x02, 112(R9)(DX*1), Z4, Z4
-	VINSERTI32X4    $0x03, 112(R10)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x01, 112(R9)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x02, 112(R10)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x03, 112(R11)(DX*1), Z4, Z4
 	VBROADCASTI32X4 112(CX)(DX*2), Z5
-	VINSERTI32X4    $0x01, 112(R8)(DX*2), Z5, Z5
-	VINSERTI32X4    $0x02, 112(R9)(DX*2), Z5, Z5
-	VINSERTI32X4    $0x03, 112(R10)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x01, 112(R9)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x02, 112(R10)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x03, 112(R11)(DX*2), Z5, Z5
 	VBROADCASTI32X4 112(CX)(DI*1), Z6
-	VINSERTI32X4    $0x01, 112(R8)(DI*1), Z6, Z6
-	VINSERTI32X4    $0x02, 112(R9)(DI*1), Z6, Z6
-	VINSERTI32X4    $0x03, 112(R10)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x01, 112(R9)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x02, 112(R10)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x03, 112(R11)(DI*1), Z6, Z6
 	VPUNPCKLDQ      Z4, Z3, Z7
 	VPUNPCKHDQ      Z4, Z3, Z8
 	VPUNPCKLDQ      Z6, Z5, Z4
@@ -6641,21 +6641,21 @@ block:
 	VMOVDQU32       Z3, 8832(AX)
 	VMOVDQU32       Z6, 10240(AX)
 	VBROADCASTI32X4 128(CX), Z3
-	VINSERTI32X4    $0x01, 128(R8), Z3, Z3
-	VINSERTI32X4    $0x02, 128(R9), Z3, Z3
-	VINSERTI32X4    $0x03, 128(R10), Z3, Z3
+	VINSERTI32X4    $0x01, 128(R9), Z3, Z3
+	VINSERTI32X4    $0x02, 128(R10), Z3, Z3
+	VINSERTI32X4    $0x03, 128(R11), Z3, Z3
 	VBROADCASTI32X4 128(CX)(DX*1), Z4
-	VINSERTI32X4    $0x01, 128(R8)(DX*1), Z4, Z4
-	VINSERTI32X4    $0x02, 128(R9)(DX*1), Z4, Z4
-	VINSERTI32X4    $0x03, 128(R10)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x01, 128(R9)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x02, 128(R10)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x03, 128(R11)(DX*1), Z4, Z4
 	VBROADCASTI32X4 128(CX)(DX*2), Z5
-	VINSERTI32X4    $0x01, 128(R8)(DX*2), Z5, Z5
-	VINSERTI32X4    $0x02, 128(R9)(DX*2), Z5, Z5
-	VINSERTI32X4    $0x03, 128(R10)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x01, 128(R9)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x02, 128(R10)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x03, 128(R11)(DX*2), Z5, Z5
 	VBROADCASTI32X4 128(CX)(DI*1), Z6
-	VINSERTI32X4    $0x01, 128(R8)(DI*1), Z6, Z6
-	VINSERTI32X4    $0x02, 128(R9)(DI*1), Z6, Z6
-	VINSERTI32X4    $0x03, 128(R10)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x01, 128(R9)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x02, 128(R10)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x03, 128(R11)(DI*1), Z6, Z6
 	VPUNPCKLDQ      Z4, Z3, Z7
 	VPUNPCKHDQ      Z4, Z3, Z8
 	VPUNPCKLDQ      Z6, Z5, Z4
@@ -6685,9 +6685,9 @@ block:
 	VMOVDQU32       Z3, 9344(AX)
 	VMOVDQU32       Z6, 10752(AX)
 	ADDQ            $0x00000090, CX
-	ADDQ            $0x00000090, R8
 	ADDQ            $0x00000090, R9
 	ADDQ            $0x00000090, R10
+	ADDQ            $0x00000090, R11
 	ADDQ            $0x00002c00, AX
 	DECQ            BX
 	JNZ             block
@@ -6723,95 +6723,31 @@ TEXT ·gemmUnpackQ5_KAVX512(SB), NOSPLIT, $0-40
 	MOVQ         blocks+24(FP), BX
 	MOVQ         ahead+32(FP), SI
 	LEAQ         (DX)(DX*2), DI
-	LEAQ         (CX)(DX*4), R8
-	LEAQ         (R8)(DX*4), R9
+	LEAQ         (CX)(DX*4), R9
 	LEAQ         (R9)(DX*4), R10
+	LEAQ         (R10)(DX*4), R11
 	VPBROADCASTD gemm_0f0f0f0f<>+0(SB), Z0
 	VPBROADCASTD gemm_3f3f3f3f<>+0(SB), Z1
 	VPBROADCASTD gemm_30303030<>+0(SB), Z2
 	VPBROADCASTD gemm_01010101<>+0(SB), Z3
 
 block:
-	LEAQ            (CX), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (CX)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (CX)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (CX)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (R8), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (R8)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (R8)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (R8)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (R9), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (R9)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (R9)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (R9)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (R10), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (R10)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (R10)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (R10)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
 	VBROADCASTI32X4 (CX), Z4
-	VINSERTI32X4    $0x01, (R8), Z4, Z4
-	VINSERTI32X4    $0x02, (R9), Z4, Z4
-	VINSERTI32X4    $0x03, (R10), Z4, Z4
+	VINSERTI32X4    $0x01, (R9), Z4, Z4
+	VINSERTI32X4    $0x02, (R10), Z4, Z4
+	VINSERTI32X4    $0x03, (R11), Z4, Z4
 	VBROADCASTI32X4 (CX)(DX*1), Z5
-	VINSERTI32X4    $0x01, (R8)(DX*1), Z5, Z5
-	VINSERTI32X4    $0x02, (R9)(DX*1), Z5, Z5
-	VINSERTI32X4    $0x03, (R10)(DX*1), Z5, Z5
+	VINSERTI32X4    $0x01, (R9)(DX*1), Z5, Z5
+	VINSERTI32X4    $0x02, (R10)(DX*1), Z5, Z5
+	VINSERTI32X4    $0x03, (R11)(DX*1), Z5, Z5
 	VBROADCASTI32X4 (CX)(DX*2), Z6
-	VINSERTI32X4    $0x01, (R8)(DX*2), Z6, Z6
-	VINSERTI32X4    $0x02, (R9)(DX*2), Z6, Z6
-	VINSERTI32X4    $0x03, (R10)(DX*2), Z6, Z6
+	VINSERTI32X4    $0x01, (R9)(DX*2), Z6, Z6
+	VINSERTI32X4    $0x02, (R10)(DX*2), Z6, Z6
+	VINSERTI32X4    $0x03, (R11)(DX*2), Z6, Z6
 	VBROADCASTI32X4 (CX)(DI*1), Z7
-	VINSERTI32X4    $0x01, (R8)(DI*1), Z7, Z7
-	VINSERTI32X4    $0x02, (R9)(DI*1), Z7, Z7
-	VINSERTI32X4    $0x03, (R10)(DI*1), Z7, Z7
+	VINSERTI32X4    $0x01, (R9)(DI*1), Z7, Z7
+	VINSERTI32X4    $0x02, (R10)(DI*1), Z7, Z7
+	VINSERTI32X4    $0x03, (R11)(DI*1), Z7, Z7
 	VPUNPCKLDQ      Z5, Z4, Z8
 	VPUNPCKHDQ      Z5, Z4, Z9
 	VPUNPCKLDQ      Z7, Z6, Z5
@@ -6919,21 +6855,21 @@ block:
 	VMULPS          Z4, Z5, Z5
 	VMOVDQU32       Z5, 11136(AX)
 	VBROADCASTI32X4 16(CX), Z4
-	VINSERTI32X4    $0x01, 16(R8), Z4, Z4
-	VINSERTI32X4    $0x02, 16(R9), Z4, Z4
-	VINSERTI32X4    $0x03, 16(R10), Z4, Z4
+	VINSERTI32X4    $0x01, 16(R9), Z4, Z4
+	VINSERTI32X4    $0x02, 16(R10), Z4, Z4
+	VINSERTI32X4    $0x03, 16(R11), Z4, Z4
 	VBROADCASTI32X4 16(CX)(DX*1), Z5
-	VINSERTI32X4    $0x01, 16(R8)(DX*1), Z5, Z5
-	VINSERTI32X4    $0x02, 16(R9)(DX*1), Z5, Z5
-	VINSERTI32X4    $0x03, 16(R10)(DX*1), Z5, Z5
+	VINSERTI32X4    $0x01, 16(R9)(DX*1), Z5, Z5
+	VINSERTI32X4    $0x02, 16(R10)(DX*1), Z5, Z5
+	VINSERTI32X4    $0x03, 16(R11)(DX*1), Z5, Z5
 	VBROADCASTI32X4 16(CX)(DX*2), Z6
-	VINSERTI32X4    $0x01, 16(R8)(DX*2), Z6, Z6
-	VINSERTI32X4    $0x02, 16(R9)(DX*2), Z6, Z6
-	VINSERTI32X4    $0x03, 16(R10)(DX*2), Z6, Z6
+	VINSERTI32X4    $0x01, 16(R9)(DX*2), Z6, Z6
+	VINSERTI32X4    $0x02, 16(R10)(DX*2), Z6, Z6
+	VINSERTI32X4    $0x03, 16(R11)(DX*2), Z6, Z6
 	VBROADCASTI32X4 16(CX)(DI*1), Z7
-	VINSERTI32X4    $0x01, 16(R8)(DI*1), Z7, Z7
-	VINSERTI32X4    $0x02, 16(R9)(DI*1), Z7, Z7
-	VINSERTI32X4    $0x03, 16(R10)(DI*1), Z7, Z7
+	VINSERTI32X4    $0x01, 16(R9)(DI*1), Z7, Z7
+	VINSERTI32X4    $0x02, 16(R10)(DI*1), Z7, Z7
+	VINSERTI32X4    $0x03, 16(R11)(DI*1), Z7, Z7
 	VPUNPCKLDQ      Z5, Z4, Z8
 	VPUNPCKHDQ      Z5, Z4, Z9
 	VPUNPCKLDQ      Z7, Z6, Z5
@@ -6943,21 +6879,21 @@ block:
 	VPUNPCKLQDQ     Z7, Z9, Z6
 	VPUNPCKHQDQ     Z7, Z9, Z7
 	VBROADCASTI32X4 48(CX), Z8
-	VINSERTI32X4    $0x01, 48(R8), Z8, Z8
-	VINSERTI32X4    $0x02, 48(R9), Z8, Z8
-	VINSERTI32X4    $0x03, 48(R10), Z8, Z8
+	VINSERTI32X4    $0x01, 48(R9), Z8, Z8
+	VINSERTI32X4    $0x02, 48(R10), Z8, Z8
+	VINSERTI32X4    $0x03, 48(R11), Z8, Z8
 	VBROADCASTI32X4 48(CX)(DX*1), Z9
-	VINSERTI32X4    $0x01, 48(R8)(DX*1), Z9, Z9
-	VINSERTI32X4    $0x02, 48(R9)(DX*1), Z9, Z9
-	VINSERTI32X4    $0x03, 48(R10)(DX*1), Z9, Z9
+	VINSERTI32X4    $0x01, 48(R9)(DX*1), Z9, Z9
+	VINSERTI32X4    $0x02, 48(R10)(DX*1), Z9, Z9
+	VINSERTI32X4    $0x03, 48(R11)(DX*1), Z9, Z9
 	VBROADCASTI32X4 48(CX)(DX*2), Z11
-	VINSERTI32X4    $0x01, 48(R8)(DX*2), Z11, Z11
-	VINSERTI32X4    $0x02, 48(R9)(DX*2), Z11, Z11
-	VINSERTI32X4    $0x03, 48(R10)(DX*2), Z11, Z11
+	VINSERTI32X4    $0x01, 48(R9)(DX*2), Z11, Z11
+	VINSERTI32X4    $0x02, 48(R10)(DX*2), Z11, Z11
+	VINSERTI32X4    $0x03, 48(R11)(DX*2), Z11, Z11
 	VBROADCASTI32X4 48(CX)(DI*1), Z12
-	VINSERTI32X4    $0x01, 48(R8)(DI*1), Z12, Z12
-	VINSERTI32X4    $0x02, 48(R9)(DI*1), Z12, Z12
-	VINSERTI32X4    $0x03, 48(R10)(DI*1), Z12, Z12
+	VINSERTI32X4    $0x01, 48(R9)(DI*1), Z12, Z12
+	VINSERTI32X4    $0x02, 48(R10)(DI*1), Z12, Z12
+	VINSERTI32X4    $0x03, 48(R11)(DI*1), Z12, Z12
 	VPUNPCKLDQ      Z9, Z8, Z13
 	VPUNPCKHDQ      Z9, Z8, Z14
 	VPUNPCKLDQ      Z12, Z11, Z9
@@ -6974,11 +6910,17 @@ block:
 	VPSLLD          $0x04, Z14, Z14
 	VPORD           Z14, Z13, Z13
 	VMOVDQU32       Z13, (AX)
+	LEAQ            (CX), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x01, Z4, Z13
 	VPANDD          Z3, Z13, Z13
 	VPSLLD          $0x04, Z13, Z13
 	VPORD           Z13, Z8, Z8
 	VMOVDQU32       Z8, 1408(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	LEAQ            (CX)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VPANDD          Z0, Z9, Z8
 	VPSRLD          $0x04, Z9, Z9
 	VPANDD          Z0, Z9, Z9
@@ -6987,11 +6929,16 @@ block:
 	VPSLLD          $0x04, Z13, Z13
 	VPORD           Z13, Z8, Z8
 	VMOVDQU32       Z8, 128(AX)
+	PREFETCHT0      64(R8)(SI*1)
+	PREFETCHT0      128(R8)(SI*1)
 	VPSRLD          $0x01, Z5, Z8
 	VPANDD          Z3, Z8, Z8
 	VPSLLD          $0x04, Z8, Z8
 	VPORD           Z8, Z9, Z9
 	VMOVDQU32       Z9, 1536(AX)
+	LEAQ            (CX)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPANDD          Z0, Z11, Z8
 	VPSRLD          $0x04, Z11, Z11
 	VPANDD          Z0, Z11, Z11
@@ -7000,11 +6947,16 @@ block:
 	VPSLLD          $0x04, Z9, Z9
 	VPORD           Z9, Z8, Z8
 	VMOVDQU32       Z8, 256(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	LEAQ            (CX)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VPSRLD          $0x01, Z6, Z8
 	VPANDD          Z3, Z8, Z8
 	VPSLLD          $0x04, Z8, Z8
 	VPORD           Z8, Z11, Z11
 	VMOVDQU32       Z11, 1664(AX)
+	PREFETCHT0      64(R8)(SI*1)
+	PREFETCHT0      128(R8)(SI*1)
 	VPANDD          Z0, Z12, Z8
 	VPSRLD          $0x04, Z12, Z12
 	VPANDD          Z0, Z12, Z12
@@ -7013,27 +6965,33 @@ block:
 	VPSLLD          $0x04, Z9, Z9
 	VPORD           Z9, Z8, Z8
 	VMOVDQU32       Z8, 384(AX)
+	LEAQ            (R9), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x01, Z7, Z8
 	VPANDD          Z3, Z8, Z8
 	VPSLLD          $0x04, Z8, Z8
 	VPORD           Z8, Z12, Z12
 	VMOVDQU32       Z12, 1792(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	LEAQ            (R9)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VBROADCASTI32X4 80(CX), Z8
-	VINSERTI32X4    $0x01, 80(R8), Z8, Z8
-	VINSERTI32X4    $0x02, 80(R9), Z8, Z8
-	VINSERTI32X4    $0x03, 80(R10), Z8, Z8
+	VINSERTI32X4    $0x01, 80(R9), Z8, Z8
+	VINSERTI32X4    $0x02, 80(R10), Z8, Z8
+	VINSERTI32X4    $0x03, 80(R11), Z8, Z8
 	VBROADCASTI32X4 80(CX)(DX*1), Z9
-	VINSERTI32X4    $0x01, 80(R8)(DX*1), Z9, Z9
-	VINSERTI32X4    $0x02, 80(R9)(DX*1), Z9, Z9
-	VINSERTI32X4    $0x03, 80(R10)(DX*1), Z9, Z9
+	VINSERTI32X4    $0x01, 80(R9)(DX*1), Z9, Z9
+	VINSERTI32X4    $0x02, 80(R10)(DX*1), Z9, Z9
+	VINSERTI32X4    $0x03, 80(R11)(DX*1), Z9, Z9
 	VBROADCASTI32X4 80(CX)(DX*2), Z11
-	VINSERTI32X4    $0x01, 80(R8)(DX*2), Z11, Z11
-	VINSERTI32X4    $0x02, 80(R9)(DX*2), Z11, Z11
-	VINSERTI32X4    $0x03, 80(R10)(DX*2), Z11, Z11
+	VINSERTI32X4    $0x01, 80(R9)(DX*2), Z11, Z11
+	VINSERTI32X4    $0x02, 80(R10)(DX*2), Z11, Z11
+	VINSERTI32X4    $0x03, 80(R11)(DX*2), Z11, Z11
 	VBROADCASTI32X4 80(CX)(DI*1), Z12
-	VINSERTI32X4    $0x01, 80(R8)(DI*1), Z12, Z12
-	VINSERTI32X4    $0x02, 80(R9)(DI*1), Z12, Z12
-	VINSERTI32X4    $0x03, 80(R10)(DI*1), Z12, Z12
+	VINSERTI32X4    $0x01, 80(R9)(DI*1), Z12, Z12
+	VINSERTI32X4    $0x02, 80(R10)(DI*1), Z12, Z12
+	VINSERTI32X4    $0x03, 80(R11)(DI*1), Z12, Z12
 	VPUNPCKLDQ      Z9, Z8, Z13
 	VPUNPCKHDQ      Z9, Z8, Z14
 	VPUNPCKLDQ      Z12, Z11, Z9
@@ -7050,11 +7008,16 @@ block:
 	VPSLLD          $0x04, Z14, Z14
 	VPORD           Z14, Z13, Z13
 	VMOVDQU32       Z13, 2816(AX)
+	PREFETCHT0      64(R8)(SI*1)
+	PREFETCHT0      128(R8)(SI*1)
 	VPSRLD          $0x03, Z4, Z13
 	VPANDD          Z3, Z13, Z13
 	VPSLLD          $0x04, Z13, Z13
 	VPORD           Z13, Z8, Z8
 	VMOVDQU32       Z8, 4224(AX)
+	LEAQ            (R9)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPANDD          Z0, Z9, Z8
 	VPSRLD          $0x04, Z9, Z9
 	VPANDD          Z0, Z9, Z9
@@ -7063,11 +7026,16 @@ block:
 	VPSLLD          $0x04, Z13, Z13
 	VPORD           Z13, Z8, Z8
 	VMOVDQU32       Z8, 2944(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	LEAQ            (R9)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VPSRLD          $0x03, Z5, Z8
 	VPANDD          Z3, Z8, Z8
 	VPSLLD          $0x04, Z8, Z8
 	VPORD           Z8, Z9, Z9
 	VMOVDQU32       Z9, 4352(AX)
+	PREFETCHT0      64(R8)(SI*1)
+	PREFETCHT0      128(R8)(SI*1)
 	VPANDD          Z0, Z11, Z8
 	VPSRLD          $0x04, Z11, Z11
 	VPANDD          Z0, Z11, Z11
@@ -7076,11 +7044,17 @@ block:
 	VPSLLD          $0x04, Z9, Z9
 	VPORD           Z9, Z8, Z8
 	VMOVDQU32       Z8, 3072(AX)
+	LEAQ            (R10), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x03, Z6, Z8
 	VPANDD          Z3, Z8, Z8
 	VPSLLD          $0x04, Z8, Z8
 	VPORD           Z8, Z11, Z11
 	VMOVDQU32       Z11, 4480(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	LEAQ            (R10)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VPANDD          Z0, Z12, Z8
 	VPSRLD          $0x04, Z12, Z12
 	VPANDD          Z0, Z12, Z12
@@ -7089,27 +7063,32 @@ block:
 	VPSLLD          $0x04, Z9, Z9
 	VPORD           Z9, Z8, Z8
 	VMOVDQU32       Z8, 3200(AX)
+	PREFETCHT0      64(R8)(SI*1)
+	PREFETCHT0      128(R8)(SI*1)
 	VPSRLD          $0x03, Z7, Z8
 	VPANDD          Z3, Z8, Z8
 	VPSLLD          $0x04, Z8, Z8
 	VPORD           Z8, Z12, Z12
 	VMOVDQU32       Z12, 4608(AX)
+	LEAQ            (R10)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VBROADCASTI32X4 112(CX), Z8
-	VINSERTI32X4    $0x01, 112(R8), Z8, Z8
-	VINSERTI32X4    $0x02, 112(R9), Z8, Z8
-	VINSERTI32X4    $0x03, 112(R10), Z8, Z8
+	VINSERTI32X4    $0x01, 112(R9), Z8, Z8
+	VINSERTI32X4    $0x02, 112(R10), Z8, Z8
+	VINSERTI32X4    $0x03, 112(R11), Z8, Z8
 	VBROADCASTI32X4 112(CX)(DX*1), Z9
-	VINSERTI32X4    $0x01, 112(R8)(DX*1), Z9, Z9
-	VINSERTI32X4    $0x02, 112(R9)(DX*1), Z9, Z9
-	VINSERTI32X4    $0x03, 112(R10)(DX*1), Z9, Z9
+	VINSERTI32X4    $0x01, 112(R9)(DX*1), Z9, Z9
+	VINSERTI32X4    $0x02, 112(R10)(DX*1), Z9, Z9
+	VINSERTI32X4    $0x03, 112(R11)(DX*1), Z9, Z9
 	VBROADCASTI32X4 112(CX)(DX*2), Z11
-	VINSERTI32X4    $0x01, 112(R8)(DX*2), Z11, Z11
-	VINSERTI32X4    $0x02, 112(R9)(DX*2), Z11, Z11
-	VINSERTI32X4    $0x03, 112(R10)(DX*2), Z11, Z11
+	VINSERTI32X4    $0x01, 112(R9)(DX*2), Z11, Z11
+	VINSERTI32X4    $0x02, 112(R10)(DX*2), Z11, Z11
+	VINSERTI32X4    $0x03, 112(R11)(DX*2), Z11, Z11
 	VBROADCASTI32X4 112(CX)(DI*1), Z12
-	VINSERTI32X4    $0x01, 112(R8)(DI*1), Z12, Z12
-	VINSERTI32X4    $0x02, 112(R9)(DI*1), Z12, Z12
-	VINSERTI32X4    $0x03, 112(R10)(DI*1), Z12, Z12
+	VINSERTI32X4    $0x01, 112(R9)(DI*1), Z12, Z12
+	VINSERTI32X4    $0x02, 112(R10)(DI*1), Z12, Z12
+	VINSERTI32X4    $0x03, 112(R11)(DI*1), Z12, Z12
 	VPUNPCKLDQ      Z9, Z8, Z13
 	VPUNPCKHDQ      Z9, Z8, Z14
 	VPUNPCKLDQ      Z12, Z11, Z9
@@ -7126,11 +7105,16 @@ block:
 	VPSLLD          $0x04, Z14, Z14
 	VPORD           Z14, Z13, Z13
 	VMOVDQU32       Z13, 5632(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	LEAQ            (R10)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VPSRLD          $0x05, Z4, Z13
 	VPANDD          Z3, Z13, Z13
 	VPSLLD          $0x04, Z13, Z13
 	VPORD           Z13, Z8, Z8
 	VMOVDQU32       Z8, 7040(AX)
+	PREFETCHT0      64(R8)(SI*1)
+	PREFETCHT0      128(R8)(SI*1)
 	VPANDD          Z0, Z9, Z8
 	VPSRLD          $0x04, Z9, Z9
 	VPANDD          Z0, Z9, Z9
@@ -7139,11 +7123,17 @@ block:
 	VPSLLD          $0x04, Z13, Z13
 	VPORD           Z13, Z8, Z8
 	VMOVDQU32       Z8, 5760(AX)
+	LEAQ            (R11), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x05, Z5, Z8
 	VPANDD          Z3, Z8, Z8
 	VPSLLD          $0x04, Z8, Z8
 	VPORD           Z8, Z9, Z9
 	VMOVDQU32       Z9, 7168(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	LEAQ            (R11)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VPANDD          Z0, Z11, Z8
 	VPSRLD          $0x04, Z11, Z11
 	VPANDD          Z0, Z11, Z11
@@ -7152,11 +7142,16 @@ block:
 	VPSLLD          $0x04, Z9, Z9
 	VPORD           Z9, Z8, Z8
 	VMOVDQU32       Z8, 5888(AX)
+	PREFETCHT0      64(R8)(SI*1)
+	PREFETCHT0      128(R8)(SI*1)
 	VPSRLD          $0x05, Z6, Z8
 	VPANDD          Z3, Z8, Z8
 	VPSLLD          $0x04, Z8, Z8
 	VPORD           Z8, Z11, Z11
 	VMOVDQU32       Z11, 7296(AX)
+	LEAQ            (R11)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPANDD          Z0, Z12, Z8
 	VPSRLD          $0x04, Z12, Z12
 	VPANDD          Z0, Z12, Z12
@@ -7165,27 +7160,32 @@ block:
 	VPSLLD          $0x04, Z9, Z9
 	VPORD           Z9, Z8, Z8
 	VMOVDQU32       Z8, 6016(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	LEAQ            (R11)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VPSRLD          $0x05, Z7, Z8
 	VPANDD          Z3, Z8, Z8
 	VPSLLD          $0x04, Z8, Z8
 	VPORD           Z8, Z12, Z12
 	VMOVDQU32       Z12, 7424(AX)
+	PREFETCHT0      64(R8)(SI*1)
+	PREFETCHT0      128(R8)(SI*1)
 	VBROADCASTI32X4 144(CX), Z8
-	VINSERTI32X4    $0x01, 144(R8), Z8, Z8
-	VINSERTI32X4    $0x02, 144(R9), Z8, Z8
-	VINSERTI32X4    $0x03, 144(R10), Z8, Z8
+	VINSERTI32X4    $0x01, 144(R9), Z8, Z8
+	VINSERTI32X4    $0x02, 144(R10), Z8, Z8
+	VINSERTI32X4    $0x03, 144(R11), Z8, Z8
 	VBROADCASTI32X4 144(CX)(DX*1), Z9
-	VINSERTI32X4    $0x01, 144(R8)(DX*1), Z9, Z9
-	VINSERTI32X4    $0x02, 144(R9)(DX*1), Z9, Z9
-	VINSERTI32X4    $0x03, 144(R10)(DX*1), Z9, Z9
+	VINSERTI32X4    $0x01, 144(R9)(DX*1), Z9, Z9
+	VINSERTI32X4    $0x02, 144(R10)(DX*1), Z9, Z9
+	VINSERTI32X4    $0x03, 144(R11)(DX*1), Z9, Z9
 	VBROADCASTI32X4 144(CX)(DX*2), Z11
-	VINSERTI32X4    $0x01, 144(R8)(DX*2), Z11, Z11
-	VINSERTI32X4    $0x02, 144(R9)(DX*2), Z11, Z11
-	VINSERTI32X4    $0x03, 144(R10)(DX*2), Z11, Z11
+	VINSERTI32X4    $0x01, 144(R9)(DX*2), Z11, Z11
+	VINSERTI32X4    $0x02, 144(R10)(DX*2), Z11, Z11
+	VINSERTI32X4    $0x03, 144(R11)(DX*2), Z11, Z11
 	VBROADCASTI32X4 144(CX)(DI*1), Z12
-	VINSERTI32X4    $0x01, 144(R8)(DI*1), Z12, Z12
-	VINSERTI32X4    $0x02, 144(R9)(DI*1), Z12, Z12
-	VINSERTI32X4    $0x03, 144(R10)(DI*1), Z12, Z12
+	VINSERTI32X4    $0x01, 144(R9)(DI*1), Z12, Z12
+	VINSERTI32X4    $0x02, 144(R10)(DI*1), Z12, Z12
+	VINSERTI32X4    $0x03, 144(R11)(DI*1), Z12, Z12
 	VPUNPCKLDQ      Z9, Z8, Z13
 	VPUNPCKHDQ      Z9, Z8, Z14
 	VPUNPCKLDQ      Z12, Z11, Z9
@@ -7247,21 +7247,21 @@ block:
 	VPORD           Z4, Z12, Z12
 	VMOVDQU32       Z12, 10240(AX)
 	VBROADCASTI32X4 32(CX), Z4
-	VINSERTI32X4    $0x01, 32(R8), Z4, Z4
-	VINSERTI32X4    $0x02, 32(R9), Z4, Z4
-	VINSERTI32X4    $0x03, 32(R10), Z4, Z4
+	VINSERTI32X4    $0x01, 32(R9), Z4, Z4
+	VINSERTI32X4    $0x02, 32(R10), Z4, Z4
+	VINSERTI32X4    $0x03, 32(R11), Z4, Z4
 	VBROADCASTI32X4 32(CX)(DX*1), Z5
-	VINSERTI32X4    $0x01, 32(R8)(DX*1), Z5, Z5
-	VINSERTI32X4    $0x02, 32(R9)(DX*1), Z5, Z5
-	VINSERTI32X4    $0x03, 32(R10)(DX*1), Z5, Z5
+	VINSERTI32X4    $0x01, 32(R9)(DX*1), Z5, Z5
+	VINSERTI32X4    $0x02, 32(R10)(DX*1), Z5, Z5
+	VINSERTI32X4    $0x03, 32(R11)(DX*1), Z5, Z5
 	VBROADCASTI32X4 32(CX)(DX*2), Z6
-	VINSERTI32X4    $0x01, 32(R8)(DX*2), Z6, Z6
-	VINSERTI32X4    $0x02, 32(R9)(DX*2), Z6, Z6
-	VINSERTI32X4    $0x03, 32(R10)(DX*2), Z6, Z6
+	VINSERTI32X4    $0x01, 32(R9)(DX*2), Z6, Z6
+	VINSERTI32X4    $0x02, 32(R10)(DX*2), Z6, Z6
+	VINSERTI32X4    $0x03, 32(R11)(DX*2), Z6, Z6
 	VBROADCASTI32X4 32(CX)(DI*1), Z7
-	VINSERTI32X4    $0x01, 32(R8)(DI*1), Z7, Z7
-	VINSERTI32X4    $0x02, 32(R9)(DI*1), Z7, Z7
-	VINSERTI32X4    $0x03, 32(R10)(DI*1), Z7, Z7
+	VINSERTI32X4    $0x01, 32(R9)(DI*1), Z7, Z7
+	VINSERTI32X4    $0x02, 32(R10)(DI*1), Z7, Z7
+	VINSERTI32X4    $0x03, 32(R11)(DI*1), Z7, Z7
 	VPUNPCKLDQ      Z5, Z4, Z8
 	VPUNPCKHDQ      Z5, Z4, Z9
 	VPUNPCKLDQ      Z7, Z6, Z5
@@ -7271,21 +7271,21 @@ block:
 	VPUNPCKLQDQ     Z7, Z9, Z6
 	VPUNPCKHQDQ     Z7, Z9, Z7
 	VBROADCASTI32X4 64(CX), Z8
-	VINSERTI32X4    $0x01, 64(R8), Z8, Z8
-	VINSERTI32X4    $0x02, 64(R9), Z8, Z8
-	VINSERTI32X4    $0x03, 64(R10), Z8, Z8
+	VINSERTI32X4    $0x01, 64(R9), Z8, Z8
+	VINSERTI32X4    $0x02, 64(R10), Z8, Z8
+	VINSERTI32X4    $0x03, 64(R11), Z8, Z8
 	VBROADCASTI32X4 64(CX)(DX*1), Z9
-	VINSERTI32X4    $0x01, 64(R8)(DX*1), Z9, Z9
-	VINSERTI32X4    $0x02, 64(R9)(DX*1), Z9, Z9
-	VINSERTI32X4    $0x03, 64(R10)(DX*1), Z9, Z9
+	VINSERTI32X4    $0x01, 64(R9)(DX*1), Z9, Z9
+	VINSERTI32X4    $0x02, 64(R10)(DX*1), Z9, Z9
+	VINSERTI32X4    $0x03, 64(R11)(DX*1), Z9, Z9
 	VBROADCASTI32X4 64(CX)(DX*2), Z11
-	VINSERTI32X4    $0x01, 64(R8)(DX*2), Z11, Z11
-	VINSERTI32X4    $0x02, 64(R9)(DX*2), Z11, Z11
-	VINSERTI32X4    $0x03, 64(R10)(DX*2), Z11, Z11
+	VINSERTI32X4    $0x01, 64(R9)(DX*2), Z11, Z11
+	VINSERTI32X4    $0x02, 64(R10)(DX*2), Z11, Z11
+	VINSERTI32X4    $0x03, 64(R11)(DX*2), Z11, Z11
 	VBROADCASTI32X4 64(CX)(DI*1), Z12
-	VINSERTI32X4    $0x01, 64(R8)(DI*1), Z12, Z12
-	VINSERTI32X4    $0x02, 64(R9)(DI*1), Z12, Z12
-	VINSERTI32X4    $0x03, 64(R10)(DI*1), Z12, Z12
+	VINSERTI32X4    $0x01, 64(R9)(DI*1), Z12, Z12
+	VINSERTI32X4    $0x02, 64(R10)(DI*1), Z12, Z12
+	VINSERTI32X4    $0x03, 64(R11)(DI*1), Z12, Z12
 	VPUNPCKLDQ      Z9, Z8, Z13
 	VPUNPCKHDQ      Z9, Z8, Z14
 	VPUNPCKLDQ      Z12, Z11, Z9
@@ -7347,21 +7347,21 @@ block:
 	VPORD           Z8, Z12, Z12
 	VMOVDQU32       Z12, 2304(AX)
 	VBROADCASTI32X4 96(CX), Z8
-	VINSERTI32X4    $0x01, 96(R8), Z8, Z8
-	VINSERTI32X4    $0x02, 96(R9), Z8, Z8
-	VINSERTI32X4    $0x03, 96(R10), Z8, Z8
+	VINSERTI32X4    $0x01, 96(R9), Z8, Z8
+	VINSERTI32X4    $0x02, 96(R10), Z8, Z8
+	VINSERTI32X4    $0x03, 96(R11), Z8, Z8
 	VBROADCASTI32X4 96(CX)(DX*1), Z9
-	VINSERTI32X4    $0x01, 96(R8)(DX*1), Z9, Z9
-	VINSERTI32X4    $0x02, 96(R9)(DX*1), Z9, Z9
-	VINSERTI32X4    $0x03, 96(R10)(DX*1), Z9, Z9
+	VINSERTI32X4    $0x01, 96(R9)(DX*1), Z9, Z9
+	VINSERTI32X4    $0x02, 96(R10)(DX*1), Z9, Z9
+	VINSERTI32X4    $0x03, 96(R11)(DX*1), Z9, Z9
 	VBROADCASTI32X4 96(CX)(DX*2), Z11
-	VINSERTI32X4    $0x01, 96(R8)(DX*2), Z11, Z11
-	VINSERTI32X4    $0x02, 96(R9)(DX*2), Z11, Z11
-	VINSERTI32X4    $0x03, 96(R10)(DX*2), Z11, Z11
+	VINSERTI32X4    $0x01, 96(R9)(DX*2), Z11, Z11
+	VINSERTI32X4    $0x02, 96(R10)(DX*2), Z11, Z11
+	VINSERTI32X4    $0x03, 96(R11)(DX*2), Z11, Z11
 	VBROADCASTI32X4 96(CX)(DI*1), Z12
-	VINSERTI32X4    $0x01, 96(R8)(DI*1), Z12, Z12
-	VINSERTI32X4    $0x02, 96(R9)(DI*1), Z12, Z12
-	VINSERTI32X4    $0x03, 96(R10)(DI*1), Z12, Z12
+	VINSERTI32X4    $0x01, 96(R9)(DI*1), Z12, Z12
+	VINSERTI32X4    $0x02, 96(R10)(DI*1), Z12, Z12
+	VINSERTI32X4    $0x03, 96(R11)(DI*1), Z12, Z12
 	VPUNPCKLDQ      Z9, Z8, Z13
 	VPUNPCKHDQ      Z9, Z8, Z14
 	VPUNPCKLDQ      Z12, Z11, Z9
@@ -7423,21 +7423,21 @@ block:
 	VPORD           Z8, Z12, Z12
 	VMOVDQU32       Z12, 5120(AX)
 	VBROADCASTI32X4 128(CX), Z8
-	VINSERTI32X4    $0x01, 128(R8), Z8, Z8
-	VINSERTI32X4    $0x02, 128(R9), Z8, Z8
-	VINSERTI32X4    $0x03, 128(R10), Z8, Z8
+	VINSERTI32X4    $0x01, 128(R9), Z8, Z8
+	VINSERTI32X4    $0x02, 128(R10), Z8, Z8
+	VINSERTI32X4    $0x03, 128(R11), Z8, Z8
 	VBROADCASTI32X4 128(CX)(DX*1), Z9
-	VINSERTI32X4    $0x01, 128(R8)(DX*1), Z9, Z9
-	VINSERTI32X4    $0x02, 128(R9)(DX*1), Z9, Z9
-	VINSERTI32X4    $0x03, 128(R10)(DX*1), Z9, Z9
+	VINSERTI32X4    $0x01, 128(R9)(DX*1), Z9, Z9
+	VINSERTI32X4    $0x02, 128(R10)(DX*1), Z9, Z9
+	VINSERTI32X4    $0x03, 128(R11)(DX*1), Z9, Z9
 	VBROADCASTI32X4 128(CX)(DX*2), Z11
-	VINSERTI32X4    $0x01, 128(R8)(DX*2), Z11, Z11
-	VINSERTI32X4    $0x02, 128(R9)(DX*2), Z11, Z11
-	VINSERTI32X4    $0x03, 128(R10)(DX*2), Z11, Z11
+	VINSERTI32X4    $0x01, 128(R9)(DX*2), Z11, Z11
+	VINSERTI32X4    $0x02, 128(R10)(DX*2), Z11, Z11
+	VINSERTI32X4    $0x03, 128(R11)(DX*2), Z11, Z11
 	VBROADCASTI32X4 128(CX)(DI*1), Z12
-	VINSERTI32X4    $0x01, 128(R8)(DI*1), Z12, Z12
-	VINSERTI32X4    $0x02, 128(R9)(DI*1), Z12, Z12
-	VINSERTI32X4    $0x03, 128(R10)(DI*1), Z12, Z12
+	VINSERTI32X4    $0x01, 128(R9)(DI*1), Z12, Z12
+	VINSERTI32X4    $0x02, 128(R10)(DI*1), Z12, Z12
+	VINSERTI32X4    $0x03, 128(R11)(DI*1), Z12, Z12
 	VPUNPCKLDQ      Z9, Z8, Z13
 	VPUNPCKHDQ      Z9, Z8, Z14
 	VPUNPCKLDQ      Z12, Z11, Z9
@@ -7499,21 +7499,21 @@ block:
 	VPORD           Z8, Z12, Z12
 	VMOVDQU32       Z12, 7936(AX)
 	VBROADCASTI32X4 160(CX), Z8
-	VINSERTI32X4    $0x01, 160(R8), Z8, Z8
-	VINSERTI32X4    $0x02, 160(R9), Z8, Z8
-	VINSERTI32X4    $0x03, 160(R10), Z8, Z8
+	VINSERTI32X4    $0x01, 160(R9), Z8, Z8
+	VINSERTI32X4    $0x02, 160(R10), Z8, Z8
+	VINSERTI32X4    $0x03, 160(R11), Z8, Z8
 	VBROADCASTI32X4 160(CX)(DX*1), Z9
-	VINSERTI32X4    $0x01, 160(R8)(DX*1), Z9, Z9
-	VINSERTI32X4    $0x02, 160(R9)(DX*1), Z9, Z9
-	VINSERTI32X4    $0x03, 160(R10)(DX*1), Z9, Z9
+	VINSERTI32X4    $0x01, 160(R9)(DX*1), Z9, Z9
+	VINSERTI32X4    $0x02, 160(R10)(DX*1), Z9, Z9
+	VINSERTI32X4    $0x03, 160(R11)(DX*1), Z9, Z9
 	VBROADCASTI32X4 160(CX)(DX*2), Z11
-	VINSERTI32X4    $0x01, 160(R8)(DX*2), Z11, Z11
-	VINSERTI32X4    $0x02, 160(R9)(DX*2), Z11, Z11
-	VINSERTI32X4    $0x03, 160(R10)(DX*2), Z11, Z11
+	VINSERTI32X4    $0x01, 160(R9)(DX*2), Z11, Z11
+	VINSERTI32X4    $0x02, 160(R10)(DX*2), Z11, Z11
+	VINSERTI32X4    $0x03, 160(R11)(DX*2), Z11, Z11
 	VBROADCASTI32X4 160(CX)(DI*1), Z12
-	VINSERTI32X4    $0x01, 160(R8)(DI*1), Z12, Z12
-	VINSERTI32X4    $0x02, 160(R9)(DI*1), Z12, Z12
-	VINSERTI32X4    $0x03, 160(R10)(DI*1), Z12, Z12
+	VINSERTI32X4    $0x01, 160(R9)(DI*1), Z12, Z12
+	VINSERTI32X4    $0x02, 160(R10)(DI*1), Z12, Z12
+	VINSERTI32X4    $0x03, 160(R11)(DI*1), Z12, Z12
 	VPUNPCKLDQ      Z9, Z8, Z13
 	VPUNPCKHDQ      Z9, Z8, Z14
 	VPUNPCKLDQ      Z12, Z11, Z9
@@ -7575,9 +7575,9 @@ block:
 	VPORD           Z4, Z12, Z12
 	VMOVDQU32       Z12, 10752(AX)
 	ADDQ            $0x000000b0, CX
-	ADDQ            $0x000000b0, R8
 	ADDQ            $0x000000b0, R9
 	ADDQ            $0x000000b0, R10
+	ADDQ            $0x000000b0, R11
 	ADDQ            $0x00002c00, AX
 	DECQ            BX
 	JNZ             block
@@ -7593,110 +7593,30 @@ TEXT ·gemmUnpackQ6_KAVX512(SB), NOSPLIT, $0-40
 	MOVQ         blocks+24(FP), BX
 	MOVQ         ahead+32(FP), SI
 	LEAQ         (DX)(DX*2), DI
-	LEAQ         (CX)(DX*4), R8
-	LEAQ         (R8)(DX*4), R9
+	LEAQ         (CX)(DX*4), R9
 	LEAQ         (R9)(DX*4), R10
+	LEAQ         (R10)(DX*4), R11
 	VPBROADCASTD gemm_0f0f0f0f<>+0(SB), Z0
 	VPBROADCASTD gemm_30303030<>+0(SB), Z1
 	VPBROADCASTD gemm_20202020<>+0(SB), Z2
 
 block:
-	LEAQ            (CX), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	PREFETCHT0      192(R11)(SI*1)
-	LEAQ            (CX)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	PREFETCHT0      192(R11)(SI*1)
-	LEAQ            (CX)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	PREFETCHT0      192(R11)(SI*1)
-	LEAQ            (CX)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	PREFETCHT0      192(R11)(SI*1)
-	LEAQ            (R8), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	PREFETCHT0      192(R11)(SI*1)
-	LEAQ            (R8)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	PREFETCHT0      192(R11)(SI*1)
-	LEAQ            (R8)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	PREFETCHT0      192(R11)(SI*1)
-	LEAQ            (R8)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	PREFETCHT0      192(R11)(SI*1)
-	LEAQ            (R9), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	PREFETCHT0      192(R11)(SI*1)
-	LEAQ            (R9)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	PREFETCHT0      192(R11)(SI*1)
-	LEAQ            (R9)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	PREFETCHT0      192(R11)(SI*1)
-	LEAQ            (R9)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	PREFETCHT0      192(R11)(SI*1)
-	LEAQ            (R10), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	PREFETCHT0      192(R11)(SI*1)
-	LEAQ            (R10)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	PREFETCHT0      192(R11)(SI*1)
-	LEAQ            (R10)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	PREFETCHT0      192(R11)(SI*1)
-	LEAQ            (R10)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	PREFETCHT0      192(R11)(SI*1)
 	VBROADCASTI32X4 194(CX), Z3
-	VINSERTI32X4    $0x01, 194(R8), Z3, Z3
-	VINSERTI32X4    $0x02, 194(R9), Z3, Z3
-	VINSERTI32X4    $0x03, 194(R10), Z3, Z3
+	VINSERTI32X4    $0x01, 194(R9), Z3, Z3
+	VINSERTI32X4    $0x02, 194(R10), Z3, Z3
+	VINSERTI32X4    $0x03, 194(R11), Z3, Z3
 	VBROADCASTI32X4 194(CX)(DX*1), Z4
-	VINSERTI32X4    $0x01, 194(R8)(DX*1), Z4, Z4
-	VINSERTI32X4    $0x02, 194(R9)(DX*1), Z4, Z4
-	VINSERTI32X4    $0x03, 194(R10)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x01, 194(R9)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x02, 194(R10)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x03, 194(R11)(DX*1), Z4, Z4
 	VBROADCASTI32X4 194(CX)(DX*2), Z5
-	VINSERTI32X4    $0x01, 194(R8)(DX*2), Z5, Z5
-	VINSERTI32X4    $0x02, 194(R9)(DX*2), Z5, Z5
-	VINSERTI32X4    $0x03, 194(R10)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x01, 194(R9)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x02, 194(R10)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x03, 194(R11)(DX*2), Z5, Z5
 	VBROADCASTI32X4 194(CX)(DI*1), Z6
-	VINSERTI32X4    $0x01, 194(R8)(DI*1), Z6, Z6
-	VINSERTI32X4    $0x02, 194(R9)(DI*1), Z6, Z6
-	VINSERTI32X4    $0x03, 194(R10)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x01, 194(R9)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x02, 194(R10)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x03, 194(R11)(DI*1), Z6, Z6
 	VPUNPCKLDQ      Z4, Z3, Z7
 	VPUNPCKHDQ      Z4, Z3, Z8
 	VPUNPCKLDQ      Z6, Z5, Z4
@@ -7709,21 +7629,21 @@ block:
 	VPMOVDW         Z6, Y3
 	VCVTPH2PS       Y3, Z3
 	VBROADCASTI32X4 192(CX), Z4
-	VINSERTI32X4    $0x01, 192(R8), Z4, Z4
-	VINSERTI32X4    $0x02, 192(R9), Z4, Z4
-	VINSERTI32X4    $0x03, 192(R10), Z4, Z4
+	VINSERTI32X4    $0x01, 192(R9), Z4, Z4
+	VINSERTI32X4    $0x02, 192(R10), Z4, Z4
+	VINSERTI32X4    $0x03, 192(R11), Z4, Z4
 	VBROADCASTI32X4 192(CX)(DX*1), Z5
-	VINSERTI32X4    $0x01, 192(R8)(DX*1), Z5, Z5
-	VINSERTI32X4    $0x02, 192(R9)(DX*1), Z5, Z5
-	VINSERTI32X4    $0x03, 192(R10)(DX*1), Z5, Z5
+	VINSERTI32X4    $0x01, 192(R9)(DX*1), Z5, Z5
+	VINSERTI32X4    $0x02, 192(R10)(DX*1), Z5, Z5
+	VINSERTI32X4    $0x03, 192(R11)(DX*1), Z5, Z5
 	VBROADCASTI32X4 192(CX)(DX*2), Z6
-	VINSERTI32X4    $0x01, 192(R8)(DX*2), Z6, Z6
-	VINSERTI32X4    $0x02, 192(R9)(DX*2), Z6, Z6
-	VINSERTI32X4    $0x03, 192(R10)(DX*2), Z6, Z6
+	VINSERTI32X4    $0x01, 192(R9)(DX*2), Z6, Z6
+	VINSERTI32X4    $0x02, 192(R10)(DX*2), Z6, Z6
+	VINSERTI32X4    $0x03, 192(R11)(DX*2), Z6, Z6
 	VBROADCASTI32X4 192(CX)(DI*1), Z7
-	VINSERTI32X4    $0x01, 192(R8)(DI*1), Z7, Z7
-	VINSERTI32X4    $0x02, 192(R9)(DI*1), Z7, Z7
-	VINSERTI32X4    $0x03, 192(R10)(DI*1), Z7, Z7
+	VINSERTI32X4    $0x01, 192(R9)(DI*1), Z7, Z7
+	VINSERTI32X4    $0x02, 192(R10)(DI*1), Z7, Z7
+	VINSERTI32X4    $0x03, 192(R11)(DI*1), Z7, Z7
 	VPUNPCKLDQ      Z5, Z4, Z8
 	VPUNPCKHDQ      Z5, Z4, Z9
 	VPUNPCKLDQ      Z7, Z6, Z5
@@ -7813,21 +7733,21 @@ block:
 	VMULPS          Z3, Z4, Z4
 	VMOVDQU32       Z4, 12160(AX)
 	VBROADCASTI32X4 128(CX), Z3
-	VINSERTI32X4    $0x01, 128(R8), Z3, Z3
-	VINSERTI32X4    $0x02, 128(R9), Z3, Z3
-	VINSERTI32X4    $0x03, 128(R10), Z3, Z3
+	VINSERTI32X4    $0x01, 128(R9), Z3, Z3
+	VINSERTI32X4    $0x02, 128(R10), Z3, Z3
+	VINSERTI32X4    $0x03, 128(R11), Z3, Z3
 	VBROADCASTI32X4 128(CX)(DX*1), Z4
-	VINSERTI32X4    $0x01, 128(R8)(DX*1), Z4, Z4
-	VINSERTI32X4    $0x02, 128(R9)(DX*1), Z4, Z4
-	VINSERTI32X4    $0x03, 128(R10)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x01, 128(R9)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x02, 128(R10)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x03, 128(R11)(DX*1), Z4, Z4
 	VBROADCASTI32X4 128(CX)(DX*2), Z5
-	VINSERTI32X4    $0x01, 128(R8)(DX*2), Z5, Z5
-	VINSERTI32X4    $0x02, 128(R9)(DX*2), Z5, Z5
-	VINSERTI32X4    $0x03, 128(R10)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x01, 128(R9)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x02, 128(R10)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x03, 128(R11)(DX*2), Z5, Z5
 	VBROADCASTI32X4 128(CX)(DI*1), Z6
-	VINSERTI32X4    $0x01, 128(R8)(DI*1), Z6, Z6
-	VINSERTI32X4    $0x02, 128(R9)(DI*1), Z6, Z6
-	VINSERTI32X4    $0x03, 128(R10)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x01, 128(R9)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x02, 128(R10)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x03, 128(R11)(DI*1), Z6, Z6
 	VPUNPCKLDQ      Z4, Z3, Z7
 	VPUNPCKHDQ      Z4, Z3, Z8
 	VPUNPCKLDQ      Z6, Z5, Z4
@@ -7837,21 +7757,21 @@ block:
 	VPUNPCKLQDQ     Z6, Z8, Z5
 	VPUNPCKHQDQ     Z6, Z8, Z6
 	VBROADCASTI32X4 (CX), Z7
-	VINSERTI32X4    $0x01, (R8), Z7, Z7
-	VINSERTI32X4    $0x02, (R9), Z7, Z7
-	VINSERTI32X4    $0x03, (R10), Z7, Z7
+	VINSERTI32X4    $0x01, (R9), Z7, Z7
+	VINSERTI32X4    $0x02, (R10), Z7, Z7
+	VINSERTI32X4    $0x03, (R11), Z7, Z7
 	VBROADCASTI32X4 (CX)(DX*1), Z8
-	VINSERTI32X4    $0x01, (R8)(DX*1), Z8, Z8
-	VINSERTI32X4    $0x02, (R9)(DX*1), Z8, Z8
-	VINSERTI32X4    $0x03, (R10)(DX*1), Z8, Z8
+	VINSERTI32X4    $0x01, (R9)(DX*1), Z8, Z8
+	VINSERTI32X4    $0x02, (R10)(DX*1), Z8, Z8
+	VINSERTI32X4    $0x03, (R11)(DX*1), Z8, Z8
 	VBROADCASTI32X4 (CX)(DX*2), Z9
-	VINSERTI32X4    $0x01, (R8)(DX*2), Z9, Z9
-	VINSERTI32X4    $0x02, (R9)(DX*2), Z9, Z9
-	VINSERTI32X4    $0x03, (R10)(DX*2), Z9, Z9
+	VINSERTI32X4    $0x01, (R9)(DX*2), Z9, Z9
+	VINSERTI32X4    $0x02, (R10)(DX*2), Z9, Z9
+	VINSERTI32X4    $0x03, (R11)(DX*2), Z9, Z9
 	VBROADCASTI32X4 (CX)(DI*1), Z10
-	VINSERTI32X4    $0x01, (R8)(DI*1), Z10, Z10
-	VINSERTI32X4    $0x02, (R9)(DI*1), Z10, Z10
-	VINSERTI32X4    $0x03, (R10)(DI*1), Z10, Z10
+	VINSERTI32X4    $0x01, (R9)(DI*1), Z10, Z10
+	VINSERTI32X4    $0x02, (R10)(DI*1), Z10, Z10
+	VINSERTI32X4    $0x03, (R11)(DI*1), Z10, Z10
 	VPUNPCKLDQ      Z8, Z7, Z11
 	VPUNPCKHDQ      Z8, Z7, Z12
 	VPUNPCKLDQ      Z10, Z9, Z8
@@ -7868,10 +7788,15 @@ block:
 	VPORD           Z12, Z11, Z11
 	VPSUBB          Z2, Z11, Z11
 	VMOVDQU32       Z11, (AX)
+	LEAQ            (CX), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPANDD          Z1, Z3, Z11
 	VPORD           Z11, Z7, Z7
 	VPSUBB          Z2, Z7, Z7
 	VMOVDQU32       Z7, 3072(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	PREFETCHT0      192(R8)(SI*1)
 	VPANDD          Z0, Z8, Z7
 	VPSRLD          $0x04, Z8, Z8
 	VPANDD          Z0, Z8, Z8
@@ -7880,10 +7805,15 @@ block:
 	VPORD           Z11, Z7, Z7
 	VPSUBB          Z2, Z7, Z7
 	VMOVDQU32       Z7, 128(AX)
+	LEAQ            (CX)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPANDD          Z1, Z4, Z7
 	VPORD           Z7, Z8, Z8
 	VPSUBB          Z2, Z8, Z8
 	VMOVDQU32       Z8, 3200(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	PREFETCHT0      192(R8)(SI*1)
 	VPANDD          Z0, Z9, Z7
 	VPSRLD          $0x04, Z9, Z9
 	VPANDD          Z0, Z9, Z9
@@ -7892,10 +7822,15 @@ block:
 	VPORD           Z8, Z7, Z7
 	VPSUBB          Z2, Z7, Z7
 	VMOVDQU32       Z7, 256(AX)
+	LEAQ            (CX)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPANDD          Z1, Z5, Z7
 	VPORD           Z7, Z9, Z9
 	VPSUBB          Z2, Z9, Z9
 	VMOVDQU32       Z9, 3328(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	PREFETCHT0      192(R8)(SI*1)
 	VPANDD          Z0, Z10, Z7
 	VPSRLD          $0x04, Z10, Z10
 	VPANDD          Z0, Z10, Z10
@@ -7904,26 +7839,31 @@ block:
 	VPORD           Z8, Z7, Z7
 	VPSUBB          Z2, Z7, Z7
 	VMOVDQU32       Z7, 384(AX)
+	LEAQ            (CX)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPANDD          Z1, Z6, Z7
 	VPORD           Z7, Z10, Z10
 	VPSUBB          Z2, Z10, Z10
 	VMOVDQU32       Z10, 3456(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	PREFETCHT0      192(R8)(SI*1)
 	VBROADCASTI32X4 32(CX), Z7
-	VINSERTI32X4    $0x01, 32(R8), Z7, Z7
-	VINSERTI32X4    $0x02, 32(R9), Z7, Z7
-	VINSERTI32X4    $0x03, 32(R10), Z7, Z7
+	VINSERTI32X4    $0x01, 32(R9), Z7, Z7
+	VINSERTI32X4    $0x02, 32(R10), Z7, Z7
+	VINSERTI32X4    $0x03, 32(R11), Z7, Z7
 	VBROADCASTI32X4 32(CX)(DX*1), Z8
-	VINSERTI32X4    $0x01, 32(R8)(DX*1), Z8, Z8
-	VINSERTI32X4    $0x02, 32(R9)(DX*1), Z8, Z8
-	VINSERTI32X4    $0x03, 32(R10)(DX*1), Z8, Z8
+	VINSERTI32X4    $0x01, 32(R9)(DX*1), Z8, Z8
+	VINSERTI32X4    $0x02, 32(R10)(DX*1), Z8, Z8
+	VINSERTI32X4    $0x03, 32(R11)(DX*1), Z8, Z8
 	VBROADCASTI32X4 32(CX)(DX*2), Z9
-	VINSERTI32X4    $0x01, 32(R8)(DX*2), Z9, Z9
-	VINSERTI32X4    $0x02, 32(R9)(DX*2), Z9, Z9
-	VINSERTI32X4    $0x03, 32(R10)(DX*2), Z9, Z9
+	VINSERTI32X4    $0x01, 32(R9)(DX*2), Z9, Z9
+	VINSERTI32X4    $0x02, 32(R10)(DX*2), Z9, Z9
+	VINSERTI32X4    $0x03, 32(R11)(DX*2), Z9, Z9
 	VBROADCASTI32X4 32(CX)(DI*1), Z10
-	VINSERTI32X4    $0x01, 32(R8)(DI*1), Z10, Z10
-	VINSERTI32X4    $0x02, 32(R9)(DI*1), Z10, Z10
-	VINSERTI32X4    $0x03, 32(R10)(DI*1), Z10, Z10
+	VINSERTI32X4    $0x01, 32(R9)(DI*1), Z10, Z10
+	VINSERTI32X4    $0x02, 32(R10)(DI*1), Z10, Z10
+	VINSERTI32X4    $0x03, 32(R11)(DI*1), Z10, Z10
 	VPUNPCKLDQ      Z8, Z7, Z11
 	VPUNPCKHDQ      Z8, Z7, Z12
 	VPUNPCKLDQ      Z10, Z9, Z8
@@ -7940,11 +7880,16 @@ block:
 	VPORD           Z12, Z11, Z11
 	VPSUBB          Z2, Z11, Z11
 	VMOVDQU32       Z11, 1536(AX)
+	LEAQ            (R9), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x02, Z3, Z3
 	VPANDD          Z1, Z3, Z3
 	VPORD           Z3, Z7, Z7
 	VPSUBB          Z2, Z7, Z7
 	VMOVDQU32       Z7, 4608(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	PREFETCHT0      192(R8)(SI*1)
 	VPANDD          Z0, Z8, Z3
 	VPSRLD          $0x04, Z8, Z8
 	VPANDD          Z0, Z8, Z8
@@ -7953,11 +7898,16 @@ block:
 	VPORD           Z7, Z3, Z3
 	VPSUBB          Z2, Z3, Z3
 	VMOVDQU32       Z3, 1664(AX)
+	LEAQ            (R9)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x02, Z4, Z3
 	VPANDD          Z1, Z3, Z3
 	VPORD           Z3, Z8, Z8
 	VPSUBB          Z2, Z8, Z8
 	VMOVDQU32       Z8, 4736(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	PREFETCHT0      192(R8)(SI*1)
 	VPANDD          Z0, Z9, Z3
 	VPSRLD          $0x04, Z9, Z9
 	VPANDD          Z0, Z9, Z9
@@ -7966,11 +7916,16 @@ block:
 	VPORD           Z4, Z3, Z3
 	VPSUBB          Z2, Z3, Z3
 	VMOVDQU32       Z3, 1792(AX)
+	LEAQ            (R9)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x02, Z5, Z3
 	VPANDD          Z1, Z3, Z3
 	VPORD           Z3, Z9, Z9
 	VPSUBB          Z2, Z9, Z9
 	VMOVDQU32       Z9, 4864(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	PREFETCHT0      192(R8)(SI*1)
 	VPANDD          Z0, Z10, Z3
 	VPSRLD          $0x04, Z10, Z10
 	VPANDD          Z0, Z10, Z10
@@ -7979,27 +7934,32 @@ block:
 	VPORD           Z4, Z3, Z3
 	VPSUBB          Z2, Z3, Z3
 	VMOVDQU32       Z3, 1920(AX)
+	LEAQ            (R9)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x02, Z6, Z3
 	VPANDD          Z1, Z3, Z3
 	VPORD           Z3, Z10, Z10
 	VPSUBB          Z2, Z10, Z10
 	VMOVDQU32       Z10, 4992(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	PREFETCHT0      192(R8)(SI*1)
 	VBROADCASTI32X4 144(CX), Z3
-	VINSERTI32X4    $0x01, 144(R8), Z3, Z3
-	VINSERTI32X4    $0x02, 144(R9), Z3, Z3
-	VINSERTI32X4    $0x03, 144(R10), Z3, Z3
+	VINSERTI32X4    $0x01, 144(R9), Z3, Z3
+	VINSERTI32X4    $0x02, 144(R10), Z3, Z3
+	VINSERTI32X4    $0x03, 144(R11), Z3, Z3
 	VBROADCASTI32X4 144(CX)(DX*1), Z4
-	VINSERTI32X4    $0x01, 144(R8)(DX*1), Z4, Z4
-	VINSERTI32X4    $0x02, 144(R9)(DX*1), Z4, Z4
-	VINSERTI32X4    $0x03, 144(R10)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x01, 144(R9)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x02, 144(R10)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x03, 144(R11)(DX*1), Z4, Z4
 	VBROADCASTI32X4 144(CX)(DX*2), Z5
-	VINSERTI32X4    $0x01, 144(R8)(DX*2), Z5, Z5
-	VINSERTI32X4    $0x02, 144(R9)(DX*2), Z5, Z5
-	VINSERTI32X4    $0x03, 144(R10)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x01, 144(R9)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x02, 144(R10)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x03, 144(R11)(DX*2), Z5, Z5
 	VBROADCASTI32X4 144(CX)(DI*1), Z6
-	VINSERTI32X4    $0x01, 144(R8)(DI*1), Z6, Z6
-	VINSERTI32X4    $0x02, 144(R9)(DI*1), Z6, Z6
-	VINSERTI32X4    $0x03, 144(R10)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x01, 144(R9)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x02, 144(R10)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x03, 144(R11)(DI*1), Z6, Z6
 	VPUNPCKLDQ      Z4, Z3, Z7
 	VPUNPCKHDQ      Z4, Z3, Z8
 	VPUNPCKLDQ      Z6, Z5, Z4
@@ -8009,21 +7969,21 @@ block:
 	VPUNPCKLQDQ     Z6, Z8, Z5
 	VPUNPCKHQDQ     Z6, Z8, Z6
 	VBROADCASTI32X4 16(CX), Z7
-	VINSERTI32X4    $0x01, 16(R8), Z7, Z7
-	VINSERTI32X4    $0x02, 16(R9), Z7, Z7
-	VINSERTI32X4    $0x03, 16(R10), Z7, Z7
+	VINSERTI32X4    $0x01, 16(R9), Z7, Z7
+	VINSERTI32X4    $0x02, 16(R10), Z7, Z7
+	VINSERTI32X4    $0x03, 16(R11), Z7, Z7
 	VBROADCASTI32X4 16(CX)(DX*1), Z8
-	VINSERTI32X4    $0x01, 16(R8)(DX*1), Z8, Z8
-	VINSERTI32X4    $0x02, 16(R9)(DX*1), Z8, Z8
-	VINSERTI32X4    $0x03, 16(R10)(DX*1), Z8, Z8
+	VINSERTI32X4    $0x01, 16(R9)(DX*1), Z8, Z8
+	VINSERTI32X4    $0x02, 16(R10)(DX*1), Z8, Z8
+	VINSERTI32X4    $0x03, 16(R11)(DX*1), Z8, Z8
 	VBROADCASTI32X4 16(CX)(DX*2), Z9
-	VINSERTI32X4    $0x01, 16(R8)(DX*2), Z9, Z9
-	VINSERTI32X4    $0x02, 16(R9)(DX*2), Z9, Z9
-	VINSERTI32X4    $0x03, 16(R10)(DX*2), Z9, Z9
+	VINSERTI32X4    $0x01, 16(R9)(DX*2), Z9, Z9
+	VINSERTI32X4    $0x02, 16(R10)(DX*2), Z9, Z9
+	VINSERTI32X4    $0x03, 16(R11)(DX*2), Z9, Z9
 	VBROADCASTI32X4 16(CX)(DI*1), Z10
-	VINSERTI32X4    $0x01, 16(R8)(DI*1), Z10, Z10
-	VINSERTI32X4    $0x02, 16(R9)(DI*1), Z10, Z10
-	VINSERTI32X4    $0x03, 16(R10)(DI*1), Z10, Z10
+	VINSERTI32X4    $0x01, 16(R9)(DI*1), Z10, Z10
+	VINSERTI32X4    $0x02, 16(R10)(DI*1), Z10, Z10
+	VINSERTI32X4    $0x03, 16(R11)(DI*1), Z10, Z10
 	VPUNPCKLDQ      Z8, Z7, Z11
 	VPUNPCKHDQ      Z8, Z7, Z12
 	VPUNPCKLDQ      Z10, Z9, Z8
@@ -8040,10 +8000,15 @@ block:
 	VPORD           Z12, Z11, Z11
 	VPSUBB          Z2, Z11, Z11
 	VMOVDQU32       Z11, 512(AX)
+	LEAQ            (R10), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPANDD          Z1, Z3, Z11
 	VPORD           Z11, Z7, Z7
 	VPSUBB          Z2, Z7, Z7
 	VMOVDQU32       Z7, 3584(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	PREFETCHT0      192(R8)(SI*1)
 	VPANDD          Z0, Z8, Z7
 	VPSRLD          $0x04, Z8, Z8
 	VPANDD          Z0, Z8, Z8
@@ -8052,10 +8017,15 @@ block:
 	VPORD           Z11, Z7, Z7
 	VPSUBB          Z2, Z7, Z7
 	VMOVDQU32       Z7, 640(AX)
+	LEAQ            (R10)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPANDD          Z1, Z4, Z7
 	VPORD           Z7, Z8, Z8
 	VPSUBB          Z2, Z8, Z8
 	VMOVDQU32       Z8, 3712(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	PREFETCHT0      192(R8)(SI*1)
 	VPANDD          Z0, Z9, Z7
 	VPSRLD          $0x04, Z9, Z9
 	VPANDD          Z0, Z9, Z9
@@ -8064,10 +8034,15 @@ block:
 	VPORD           Z8, Z7, Z7
 	VPSUBB          Z2, Z7, Z7
 	VMOVDQU32       Z7, 768(AX)
+	LEAQ            (R10)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPANDD          Z1, Z5, Z7
 	VPORD           Z7, Z9, Z9
 	VPSUBB          Z2, Z9, Z9
 	VMOVDQU32       Z9, 3840(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	PREFETCHT0      192(R8)(SI*1)
 	VPANDD          Z0, Z10, Z7
 	VPSRLD          $0x04, Z10, Z10
 	VPANDD          Z0, Z10, Z10
@@ -8076,26 +8051,31 @@ block:
 	VPORD           Z8, Z7, Z7
 	VPSUBB          Z2, Z7, Z7
 	VMOVDQU32       Z7, 896(AX)
+	LEAQ            (R10)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPANDD          Z1, Z6, Z7
 	VPORD           Z7, Z10, Z10
 	VPSUBB          Z2, Z10, Z10
 	VMOVDQU32       Z10, 3968(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	PREFETCHT0      192(R8)(SI*1)
 	VBROADCASTI32X4 48(CX), Z7
-	VINSERTI32X4    $0x01, 48(R8), Z7, Z7
-	VINSERTI32X4    $0x02, 48(R9), Z7, Z7
-	VINSERTI32X4    $0x03, 48(R10), Z7, Z7
+	VINSERTI32X4    $0x01, 48(R9), Z7, Z7
+	VINSERTI32X4    $0x02, 48(R10), Z7, Z7
+	VINSERTI32X4    $0x03, 48(R11), Z7, Z7
 	VBROADCASTI32X4 48(CX)(DX*1), Z8
-	VINSERTI32X4    $0x01, 48(R8)(DX*1), Z8, Z8
-	VINSERTI32X4    $0x02, 48(R9)(DX*1), Z8, Z8
-	VINSERTI32X4    $0x03, 48(R10)(DX*1), Z8, Z8
+	VINSERTI32X4    $0x01, 48(R9)(DX*1), Z8, Z8
+	VINSERTI32X4    $0x02, 48(R10)(DX*1), Z8, Z8
+	VINSERTI32X4    $0x03, 48(R11)(DX*1), Z8, Z8
 	VBROADCASTI32X4 48(CX)(DX*2), Z9
-	VINSERTI32X4    $0x01, 48(R8)(DX*2), Z9, Z9
-	VINSERTI32X4    $0x02, 48(R9)(DX*2), Z9, Z9
-	VINSERTI32X4    $0x03, 48(R10)(DX*2), Z9, Z9
+	VINSERTI32X4    $0x01, 48(R9)(DX*2), Z9, Z9
+	VINSERTI32X4    $0x02, 48(R10)(DX*2), Z9, Z9
+	VINSERTI32X4    $0x03, 48(R11)(DX*2), Z9, Z9
 	VBROADCASTI32X4 48(CX)(DI*1), Z10
-	VINSERTI32X4    $0x01, 48(R8)(DI*1), Z10, Z10
-	VINSERTI32X4    $0x02, 48(R9)(DI*1), Z10, Z10
-	VINSERTI32X4    $0x03, 48(R10)(DI*1), Z10, Z10
+	VINSERTI32X4    $0x01, 48(R9)(DI*1), Z10, Z10
+	VINSERTI32X4    $0x02, 48(R10)(DI*1), Z10, Z10
+	VINSERTI32X4    $0x03, 48(R11)(DI*1), Z10, Z10
 	VPUNPCKLDQ      Z8, Z7, Z11
 	VPUNPCKHDQ      Z8, Z7, Z12
 	VPUNPCKLDQ      Z10, Z9, Z8
@@ -8112,11 +8092,16 @@ block:
 	VPORD           Z12, Z11, Z11
 	VPSUBB          Z2, Z11, Z11
 	VMOVDQU32       Z11, 2048(AX)
+	LEAQ            (R11), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x02, Z3, Z3
 	VPANDD          Z1, Z3, Z3
 	VPORD           Z3, Z7, Z7
 	VPSUBB          Z2, Z7, Z7
 	VMOVDQU32       Z7, 5120(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	PREFETCHT0      192(R8)(SI*1)
 	VPANDD          Z0, Z8, Z3
 	VPSRLD          $0x04, Z8, Z8
 	VPANDD          Z0, Z8, Z8
@@ -8125,11 +8110,16 @@ block:
 	VPORD           Z7, Z3, Z3
 	VPSUBB          Z2, Z3, Z3
 	VMOVDQU32       Z3, 2176(AX)
+	LEAQ            (R11)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x02, Z4, Z3
 	VPANDD          Z1, Z3, Z3
 	VPORD           Z3, Z8, Z8
 	VPSUBB          Z2, Z8, Z8
 	VMOVDQU32       Z8, 5248(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	PREFETCHT0      192(R8)(SI*1)
 	VPANDD          Z0, Z9, Z3
 	VPSRLD          $0x04, Z9, Z9
 	VPANDD          Z0, Z9, Z9
@@ -8138,11 +8128,16 @@ block:
 	VPORD           Z4, Z3, Z3
 	VPSUBB          Z2, Z3, Z3
 	VMOVDQU32       Z3, 2304(AX)
+	LEAQ            (R11)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x02, Z5, Z3
 	VPANDD          Z1, Z3, Z3
 	VPORD           Z3, Z9, Z9
 	VPSUBB          Z2, Z9, Z9
 	VMOVDQU32       Z9, 5376(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	PREFETCHT0      192(R8)(SI*1)
 	VPANDD          Z0, Z10, Z3
 	VPSRLD          $0x04, Z10, Z10
 	VPANDD          Z0, Z10, Z10
@@ -8151,27 +8146,32 @@ block:
 	VPORD           Z4, Z3, Z3
 	VPSUBB          Z2, Z3, Z3
 	VMOVDQU32       Z3, 2432(AX)
+	LEAQ            (R11)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPSRLD          $0x02, Z6, Z3
 	VPANDD          Z1, Z3, Z3
 	VPORD           Z3, Z10, Z10
 	VPSUBB          Z2, Z10, Z10
 	VMOVDQU32       Z10, 5504(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	PREFETCHT0      192(R8)(SI*1)
 	VBROADCASTI32X4 160(CX), Z3
-	VINSERTI32X4    $0x01, 160(R8), Z3, Z3
-	VINSERTI32X4    $0x02, 160(R9), Z3, Z3
-	VINSERTI32X4    $0x03, 160(R10), Z3, Z3
+	VINSERTI32X4    $0x01, 160(R9), Z3, Z3
+	VINSERTI32X4    $0x02, 160(R10), Z3, Z3
+	VINSERTI32X4    $0x03, 160(R11), Z3, Z3
 	VBROADCASTI32X4 160(CX)(DX*1), Z4
-	VINSERTI32X4    $0x01, 160(R8)(DX*1), Z4, Z4
-	VINSERTI32X4    $0x02, 160(R9)(DX*1), Z4, Z4
-	VINSERTI32X4    $0x03, 160(R10)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x01, 160(R9)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x02, 160(R10)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x03, 160(R11)(DX*1), Z4, Z4
 	VBROADCASTI32X4 160(CX)(DX*2), Z5
-	VINSERTI32X4    $0x01, 160(R8)(DX*2), Z5, Z5
-	VINSERTI32X4    $0x02, 160(R9)(DX*2), Z5, Z5
-	VINSERTI32X4    $0x03, 160(R10)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x01, 160(R9)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x02, 160(R10)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x03, 160(R11)(DX*2), Z5, Z5
 	VBROADCASTI32X4 160(CX)(DI*1), Z6
-	VINSERTI32X4    $0x01, 160(R8)(DI*1), Z6, Z6
-	VINSERTI32X4    $0x02, 160(R9)(DI*1), Z6, Z6
-	VINSERTI32X4    $0x03, 160(R10)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x01, 160(R9)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x02, 160(R10)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x03, 160(R11)(DI*1), Z6, Z6
 	VPUNPCKLDQ      Z4, Z3, Z7
 	VPUNPCKHDQ      Z4, Z3, Z8
 	VPUNPCKLDQ      Z6, Z5, Z4
@@ -8181,21 +8181,21 @@ block:
 	VPUNPCKLQDQ     Z6, Z8, Z5
 	VPUNPCKHQDQ     Z6, Z8, Z6
 	VBROADCASTI32X4 64(CX), Z7
-	VINSERTI32X4    $0x01, 64(R8), Z7, Z7
-	VINSERTI32X4    $0x02, 64(R9), Z7, Z7
-	VINSERTI32X4    $0x03, 64(R10), Z7, Z7
+	VINSERTI32X4    $0x01, 64(R9), Z7, Z7
+	VINSERTI32X4    $0x02, 64(R10), Z7, Z7
+	VINSERTI32X4    $0x03, 64(R11), Z7, Z7
 	VBROADCASTI32X4 64(CX)(DX*1), Z8
-	VINSERTI32X4    $0x01, 64(R8)(DX*1), Z8, Z8
-	VINSERTI32X4    $0x02, 64(R9)(DX*1), Z8, Z8
-	VINSERTI32X4    $0x03, 64(R10)(DX*1), Z8, Z8
+	VINSERTI32X4    $0x01, 64(R9)(DX*1), Z8, Z8
+	VINSERTI32X4    $0x02, 64(R10)(DX*1), Z8, Z8
+	VINSERTI32X4    $0x03, 64(R11)(DX*1), Z8, Z8
 	VBROADCASTI32X4 64(CX)(DX*2), Z9
-	VINSERTI32X4    $0x01, 64(R8)(DX*2), Z9, Z9
-	VINSERTI32X4    $0x02, 64(R9)(DX*2), Z9, Z9
-	VINSERTI32X4    $0x03, 64(R10)(DX*2), Z9, Z9
+	VINSERTI32X4    $0x01, 64(R9)(DX*2), Z9, Z9
+	VINSERTI32X4    $0x02, 64(R10)(DX*2), Z9, Z9
+	VINSERTI32X4    $0x03, 64(R11)(DX*2), Z9, Z9
 	VBROADCASTI32X4 64(CX)(DI*1), Z10
-	VINSERTI32X4    $0x01, 64(R8)(DI*1), Z10, Z10
-	VINSERTI32X4    $0x02, 64(R9)(DI*1), Z10, Z10
-	VINSERTI32X4    $0x03, 64(R10)(DI*1), Z10, Z10
+	VINSERTI32X4    $0x01, 64(R9)(DI*1), Z10, Z10
+	VINSERTI32X4    $0x02, 64(R10)(DI*1), Z10, Z10
+	VINSERTI32X4    $0x03, 64(R11)(DI*1), Z10, Z10
 	VPUNPCKLDQ      Z8, Z7, Z11
 	VPUNPCKHDQ      Z8, Z7, Z12
 	VPUNPCKLDQ      Z10, Z9, Z8
@@ -8253,21 +8253,21 @@ block:
 	VPSUBB          Z2, Z10, Z10
 	VMOVDQU32       Z10, 9600(AX)
 	VBROADCASTI32X4 96(CX), Z7
-	VINSERTI32X4    $0x01, 96(R8), Z7, Z7
-	VINSERTI32X4    $0x02, 96(R9), Z7, Z7
-	VINSERTI32X4    $0x03, 96(R10), Z7, Z7
+	VINSERTI32X4    $0x01, 96(R9), Z7, Z7
+	VINSERTI32X4    $0x02, 96(R10), Z7, Z7
+	VINSERTI32X4    $0x03, 96(R11), Z7, Z7
 	VBROADCASTI32X4 96(CX)(DX*1), Z8
-	VINSERTI32X4    $0x01, 96(R8)(DX*1), Z8, Z8
-	VINSERTI32X4    $0x02, 96(R9)(DX*1), Z8, Z8
-	VINSERTI32X4    $0x03, 96(R10)(DX*1), Z8, Z8
+	VINSERTI32X4    $0x01, 96(R9)(DX*1), Z8, Z8
+	VINSERTI32X4    $0x02, 96(R10)(DX*1), Z8, Z8
+	VINSERTI32X4    $0x03, 96(R11)(DX*1), Z8, Z8
 	VBROADCASTI32X4 96(CX)(DX*2), Z9
-	VINSERTI32X4    $0x01, 96(R8)(DX*2), Z9, Z9
-	VINSERTI32X4    $0x02, 96(R9)(DX*2), Z9, Z9
-	VINSERTI32X4    $0x03, 96(R10)(DX*2), Z9, Z9
+	VINSERTI32X4    $0x01, 96(R9)(DX*2), Z9, Z9
+	VINSERTI32X4    $0x02, 96(R10)(DX*2), Z9, Z9
+	VINSERTI32X4    $0x03, 96(R11)(DX*2), Z9, Z9
 	VBROADCASTI32X4 96(CX)(DI*1), Z10
-	VINSERTI32X4    $0x01, 96(R8)(DI*1), Z10, Z10
-	VINSERTI32X4    $0x02, 96(R9)(DI*1), Z10, Z10
-	VINSERTI32X4    $0x03, 96(R10)(DI*1), Z10, Z10
+	VINSERTI32X4    $0x01, 96(R9)(DI*1), Z10, Z10
+	VINSERTI32X4    $0x02, 96(R10)(DI*1), Z10, Z10
+	VINSERTI32X4    $0x03, 96(R11)(DI*1), Z10, Z10
 	VPUNPCKLDQ      Z8, Z7, Z11
 	VPUNPCKHDQ      Z8, Z7, Z12
 	VPUNPCKLDQ      Z10, Z9, Z8
@@ -8329,21 +8329,21 @@ block:
 	VPSUBB          Z2, Z10, Z10
 	VMOVDQU32       Z10, 11136(AX)
 	VBROADCASTI32X4 176(CX), Z3
-	VINSERTI32X4    $0x01, 176(R8), Z3, Z3
-	VINSERTI32X4    $0x02, 176(R9), Z3, Z3
-	VINSERTI32X4    $0x03, 176(R10), Z3, Z3
+	VINSERTI32X4    $0x01, 176(R9), Z3, Z3
+	VINSERTI32X4    $0x02, 176(R10), Z3, Z3
+	VINSERTI32X4    $0x03, 176(R11), Z3, Z3
 	VBROADCASTI32X4 176(CX)(DX*1), Z4
-	VINSERTI32X4    $0x01, 176(R8)(DX*1), Z4, Z4
-	VINSERTI32X4    $0x02, 176(R9)(DX*1), Z4, Z4
-	VINSERTI32X4    $0x03, 176(R10)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x01, 176(R9)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x02, 176(R10)(DX*1), Z4, Z4
+	VINSERTI32X4    $0x03, 176(R11)(DX*1), Z4, Z4
 	VBROADCASTI32X4 176(CX)(DX*2), Z5
-	VINSERTI32X4    $0x01, 176(R8)(DX*2), Z5, Z5
-	VINSERTI32X4    $0x02, 176(R9)(DX*2), Z5, Z5
-	VINSERTI32X4    $0x03, 176(R10)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x01, 176(R9)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x02, 176(R10)(DX*2), Z5, Z5
+	VINSERTI32X4    $0x03, 176(R11)(DX*2), Z5, Z5
 	VBROADCASTI32X4 176(CX)(DI*1), Z6
-	VINSERTI32X4    $0x01, 176(R8)(DI*1), Z6, Z6
-	VINSERTI32X4    $0x02, 176(R9)(DI*1), Z6, Z6
-	VINSERTI32X4    $0x03, 176(R10)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x01, 176(R9)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x02, 176(R10)(DI*1), Z6, Z6
+	VINSERTI32X4    $0x03, 176(R11)(DI*1), Z6, Z6
 	VPUNPCKLDQ      Z4, Z3, Z7
 	VPUNPCKHDQ      Z4, Z3, Z8
 	VPUNPCKLDQ      Z6, Z5, Z4
@@ -8353,21 +8353,21 @@ block:
 	VPUNPCKLQDQ     Z6, Z8, Z5
 	VPUNPCKHQDQ     Z6, Z8, Z6
 	VBROADCASTI32X4 80(CX), Z7
-	VINSERTI32X4    $0x01, 80(R8), Z7, Z7
-	VINSERTI32X4    $0x02, 80(R9), Z7, Z7
-	VINSERTI32X4    $0x03, 80(R10), Z7, Z7
+	VINSERTI32X4    $0x01, 80(R9), Z7, Z7
+	VINSERTI32X4    $0x02, 80(R10), Z7, Z7
+	VINSERTI32X4    $0x03, 80(R11), Z7, Z7
 	VBROADCASTI32X4 80(CX)(DX*1), Z8
-	VINSERTI32X4    $0x01, 80(R8)(DX*1), Z8, Z8
-	VINSERTI32X4    $0x02, 80(R9)(DX*1), Z8, Z8
-	VINSERTI32X4    $0x03, 80(R10)(DX*1), Z8, Z8
+	VINSERTI32X4    $0x01, 80(R9)(DX*1), Z8, Z8
+	VINSERTI32X4    $0x02, 80(R10)(DX*1), Z8, Z8
+	VINSERTI32X4    $0x03, 80(R11)(DX*1), Z8, Z8
 	VBROADCASTI32X4 80(CX)(DX*2), Z9
-	VINSERTI32X4    $0x01, 80(R8)(DX*2), Z9, Z9
-	VINSERTI32X4    $0x02, 80(R9)(DX*2), Z9, Z9
-	VINSERTI32X4    $0x03, 80(R10)(DX*2), Z9, Z9
+	VINSERTI32X4    $0x01, 80(R9)(DX*2), Z9, Z9
+	VINSERTI32X4    $0x02, 80(R10)(DX*2), Z9, Z9
+	VINSERTI32X4    $0x03, 80(R11)(DX*2), Z9, Z9
 	VBROADCASTI32X4 80(CX)(DI*1), Z10
-	VINSERTI32X4    $0x01, 80(R8)(DI*1), Z10, Z10
-	VINSERTI32X4    $0x02, 80(R9)(DI*1), Z10, Z10
-	VINSERTI32X4    $0x03, 80(R10)(DI*1), Z10, Z10
+	VINSERTI32X4    $0x01, 80(R9)(DI*1), Z10, Z10
+	VINSERTI32X4    $0x02, 80(R10)(DI*1), Z10, Z10
+	VINSERTI32X4    $0x03, 80(R11)(DI*1), Z10, Z10
 	VPUNPCKLDQ      Z8, Z7, Z11
 	VPUNPCKHDQ      Z8, Z7, Z12
 	VPUNPCKLDQ      Z10, Z9, Z8
@@ -8425,21 +8425,21 @@ block:
 	VPSUBB          Z2, Z10, Z10
 	VMOVDQU32       Z10, 10112(AX)
 	VBROADCASTI32X4 112(CX), Z7
-	VINSERTI32X4    $0x01, 112(R8), Z7, Z7
-	VINSERTI32X4    $0x02, 112(R9), Z7, Z7
-	VINSERTI32X4    $0x03, 112(R10), Z7, Z7
+	VINSERTI32X4    $0x01, 112(R9), Z7, Z7
+	VINSERTI32X4    $0x02, 112(R10), Z7, Z7
+	VINSERTI32X4    $0x03, 112(R11), Z7, Z7
 	VBROADCASTI32X4 112(CX)(DX*1), Z8
-	VINSERTI32X4    $0x01, 112(R8)(DX*1), Z8, Z8
-	VINSERTI32X4    $0x02, 112(R9)(DX*1), Z8, Z8
-	VINSERTI32X4    $0x03, 112(R10)(DX*1), Z8, Z8
+	VINSERTI32X4    $0x01, 112(R9)(DX*1), Z8, Z8
+	VINSERTI32X4    $0x02, 112(R10)(DX*1), Z8, Z8
+	VINSERTI32X4    $0x03, 112(R11)(DX*1), Z8, Z8
 	VBROADCASTI32X4 112(CX)(DX*2), Z9
-	VINSERTI32X4    $0x01, 112(R8)(DX*2), Z9, Z9
-	VINSERTI32X4    $0x02, 112(R9)(DX*2), Z9, Z9
-	VINSERTI32X4    $0x03, 112(R10)(DX*2), Z9, Z9
+	VINSERTI32X4    $0x01, 112(R9)(DX*2), Z9, Z9
+	VINSERTI32X4    $0x02, 112(R10)(DX*2), Z9, Z9
+	VINSERTI32X4    $0x03, 112(R11)(DX*2), Z9, Z9
 	VBROADCASTI32X4 112(CX)(DI*1), Z10
-	VINSERTI32X4    $0x01, 112(R8)(DI*1), Z10, Z10
-	VINSERTI32X4    $0x02, 112(R9)(DI*1), Z10, Z10
-	VINSERTI32X4    $0x03, 112(R10)(DI*1), Z10, Z10
+	VINSERTI32X4    $0x01, 112(R9)(DI*1), Z10, Z10
+	VINSERTI32X4    $0x02, 112(R10)(DI*1), Z10, Z10
+	VINSERTI32X4    $0x03, 112(R11)(DI*1), Z10, Z10
 	VPUNPCKLDQ      Z8, Z7, Z11
 	VPUNPCKHDQ      Z8, Z7, Z12
 	VPUNPCKLDQ      Z10, Z9, Z8
@@ -8501,9 +8501,9 @@ block:
 	VPSUBB          Z2, Z10, Z10
 	VMOVDQU32       Z10, 11648(AX)
 	ADDQ            $0x000000d2, CX
-	ADDQ            $0x000000d2, R8
 	ADDQ            $0x000000d2, R9
 	ADDQ            $0x000000d2, R10
+	ADDQ            $0x000000d2, R11
 	ADDQ            $0x00003000, AX
 	DECQ            BX
 	JNZ             block
@@ -8529,93 +8529,29 @@ TEXT ·gemmUnpackIQ4_XSAVX512(SB), NOSPLIT, $0-40
 	MOVQ            blocks+24(FP), BX
 	MOVQ            ahead+32(FP), SI
 	LEAQ            (DX)(DX*2), DI
-	LEAQ            (CX)(DX*4), R8
-	LEAQ            (R8)(DX*4), R9
+	LEAQ            (CX)(DX*4), R9
 	LEAQ            (R9)(DX*4), R10
+	LEAQ            (R10)(DX*4), R11
 	VBROADCASTI32X4 gemm_iq4_grid<>+0(SB), Z0
 	VPBROADCASTD    gemm_0f0f0f0f<>+0(SB), Z1
 
 block:
-	LEAQ            (CX), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (CX)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (CX)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (CX)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (R8), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (R8)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (R8)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (R8)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (R9), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (R9)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (R9)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (R9)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (R10), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (R10)(DX*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (R10)(DX*2), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
-	LEAQ            (R10)(DI*1), R11
-	PREFETCHT0      (R11)(SI*1)
-	PREFETCHT0      64(R11)(SI*1)
-	PREFETCHT0      128(R11)(SI*1)
 	VBROADCASTI32X4 (CX), Z2
-	VINSERTI32X4    $0x01, (R8), Z2, Z2
-	VINSERTI32X4    $0x02, (R9), Z2, Z2
-	VINSERTI32X4    $0x03, (R10), Z2, Z2
+	VINSERTI32X4    $0x01, (R9), Z2, Z2
+	VINSERTI32X4    $0x02, (R10), Z2, Z2
+	VINSERTI32X4    $0x03, (R11), Z2, Z2
 	VBROADCASTI32X4 (CX)(DX*1), Z3
-	VINSERTI32X4    $0x01, (R8)(DX*1), Z3, Z3
-	VINSERTI32X4    $0x02, (R9)(DX*1), Z3, Z3
-	VINSERTI32X4    $0x03, (R10)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x01, (R9)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x02, (R10)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x03, (R11)(DX*1), Z3, Z3
 	VBROADCASTI32X4 (CX)(DX*2), Z4
-	VINSERTI32X4    $0x01, (R8)(DX*2), Z4, Z4
-	VINSERTI32X4    $0x02, (R9)(DX*2), Z4, Z4
-	VINSERTI32X4    $0x03, (R10)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x01, (R9)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x02, (R10)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x03, (R11)(DX*2), Z4, Z4
 	VBROADCASTI32X4 (CX)(DI*1), Z5
-	VINSERTI32X4    $0x01, (R8)(DI*1), Z5, Z5
-	VINSERTI32X4    $0x02, (R9)(DI*1), Z5, Z5
-	VINSERTI32X4    $0x03, (R10)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x01, (R9)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x02, (R10)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x03, (R11)(DI*1), Z5, Z5
 	VPUNPCKLDQ      Z3, Z2, Z6
 	VPUNPCKHDQ      Z3, Z2, Z7
 	VPUNPCKLDQ      Z5, Z4, Z3
@@ -8708,21 +8644,21 @@ block:
 	VMULPS          Z4, Z3, Z3
 	VMOVDQU32       Z3, 10112(AX)
 	VBROADCASTI32X4 8(CX), Z2
-	VINSERTI32X4    $0x01, 8(R8), Z2, Z2
-	VINSERTI32X4    $0x02, 8(R9), Z2, Z2
-	VINSERTI32X4    $0x03, 8(R10), Z2, Z2
+	VINSERTI32X4    $0x01, 8(R9), Z2, Z2
+	VINSERTI32X4    $0x02, 8(R10), Z2, Z2
+	VINSERTI32X4    $0x03, 8(R11), Z2, Z2
 	VBROADCASTI32X4 8(CX)(DX*1), Z3
-	VINSERTI32X4    $0x01, 8(R8)(DX*1), Z3, Z3
-	VINSERTI32X4    $0x02, 8(R9)(DX*1), Z3, Z3
-	VINSERTI32X4    $0x03, 8(R10)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x01, 8(R9)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x02, 8(R10)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x03, 8(R11)(DX*1), Z3, Z3
 	VBROADCASTI32X4 8(CX)(DX*2), Z4
-	VINSERTI32X4    $0x01, 8(R8)(DX*2), Z4, Z4
-	VINSERTI32X4    $0x02, 8(R9)(DX*2), Z4, Z4
-	VINSERTI32X4    $0x03, 8(R10)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x01, 8(R9)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x02, 8(R10)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x03, 8(R11)(DX*2), Z4, Z4
 	VBROADCASTI32X4 8(CX)(DI*1), Z5
-	VINSERTI32X4    $0x01, 8(R8)(DI*1), Z5, Z5
-	VINSERTI32X4    $0x02, 8(R9)(DI*1), Z5, Z5
-	VINSERTI32X4    $0x03, 8(R10)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x01, 8(R9)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x02, 8(R10)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x03, 8(R11)(DI*1), Z5, Z5
 	VPUNPCKLDQ      Z3, Z2, Z6
 	VPUNPCKHDQ      Z3, Z2, Z7
 	VPUNPCKLDQ      Z5, Z4, Z3
@@ -8737,44 +8673,66 @@ block:
 	VPSHUFB         Z6, Z0, Z6
 	VPSHUFB         Z2, Z0, Z2
 	VMOVDQU32       Z6, (AX)
+	LEAQ            (CX), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VMOVDQU32       Z2, 512(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	LEAQ            (CX)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VPANDD          Z1, Z3, Z2
 	VPSRLD          $0x04, Z3, Z3
 	VPANDD          Z1, Z3, Z3
 	VPSHUFB         Z2, Z0, Z2
 	VPSHUFB         Z3, Z0, Z3
 	VMOVDQU32       Z2, 128(AX)
+	PREFETCHT0      64(R8)(SI*1)
+	PREFETCHT0      128(R8)(SI*1)
 	VMOVDQU32       Z3, 640(AX)
+	LEAQ            (CX)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPANDD          Z1, Z4, Z2
 	VPSRLD          $0x04, Z4, Z4
 	VPANDD          Z1, Z4, Z4
 	VPSHUFB         Z2, Z0, Z2
 	VPSHUFB         Z4, Z0, Z4
 	VMOVDQU32       Z2, 256(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	LEAQ            (CX)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VMOVDQU32       Z4, 768(AX)
+	PREFETCHT0      64(R8)(SI*1)
+	PREFETCHT0      128(R8)(SI*1)
 	VPANDD          Z1, Z5, Z2
 	VPSRLD          $0x04, Z5, Z5
 	VPANDD          Z1, Z5, Z5
 	VPSHUFB         Z2, Z0, Z2
 	VPSHUFB         Z5, Z0, Z5
 	VMOVDQU32       Z2, 384(AX)
+	LEAQ            (R9), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VMOVDQU32       Z5, 896(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	LEAQ            (R9)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VBROADCASTI32X4 24(CX), Z2
-	VINSERTI32X4    $0x01, 24(R8), Z2, Z2
-	VINSERTI32X4    $0x02, 24(R9), Z2, Z2
-	VINSERTI32X4    $0x03, 24(R10), Z2, Z2
+	VINSERTI32X4    $0x01, 24(R9), Z2, Z2
+	VINSERTI32X4    $0x02, 24(R10), Z2, Z2
+	VINSERTI32X4    $0x03, 24(R11), Z2, Z2
 	VBROADCASTI32X4 24(CX)(DX*1), Z3
-	VINSERTI32X4    $0x01, 24(R8)(DX*1), Z3, Z3
-	VINSERTI32X4    $0x02, 24(R9)(DX*1), Z3, Z3
-	VINSERTI32X4    $0x03, 24(R10)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x01, 24(R9)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x02, 24(R10)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x03, 24(R11)(DX*1), Z3, Z3
 	VBROADCASTI32X4 24(CX)(DX*2), Z4
-	VINSERTI32X4    $0x01, 24(R8)(DX*2), Z4, Z4
-	VINSERTI32X4    $0x02, 24(R9)(DX*2), Z4, Z4
-	VINSERTI32X4    $0x03, 24(R10)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x01, 24(R9)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x02, 24(R10)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x03, 24(R11)(DX*2), Z4, Z4
 	VBROADCASTI32X4 24(CX)(DI*1), Z5
-	VINSERTI32X4    $0x01, 24(R8)(DI*1), Z5, Z5
-	VINSERTI32X4    $0x02, 24(R9)(DI*1), Z5, Z5
-	VINSERTI32X4    $0x03, 24(R10)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x01, 24(R9)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x02, 24(R10)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x03, 24(R11)(DI*1), Z5, Z5
 	VPUNPCKLDQ      Z3, Z2, Z6
 	VPUNPCKHDQ      Z3, Z2, Z7
 	VPUNPCKLDQ      Z5, Z4, Z3
@@ -8789,44 +8747,65 @@ block:
 	VPSHUFB         Z6, Z0, Z6
 	VPSHUFB         Z2, Z0, Z2
 	VMOVDQU32       Z6, 1280(AX)
+	PREFETCHT0      64(R8)(SI*1)
+	PREFETCHT0      128(R8)(SI*1)
 	VMOVDQU32       Z2, 1792(AX)
+	LEAQ            (R9)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPANDD          Z1, Z3, Z2
 	VPSRLD          $0x04, Z3, Z3
 	VPANDD          Z1, Z3, Z3
 	VPSHUFB         Z2, Z0, Z2
 	VPSHUFB         Z3, Z0, Z3
 	VMOVDQU32       Z2, 1408(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	LEAQ            (R9)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VMOVDQU32       Z3, 1920(AX)
+	PREFETCHT0      64(R8)(SI*1)
+	PREFETCHT0      128(R8)(SI*1)
 	VPANDD          Z1, Z4, Z2
 	VPSRLD          $0x04, Z4, Z4
 	VPANDD          Z1, Z4, Z4
 	VPSHUFB         Z2, Z0, Z2
 	VPSHUFB         Z4, Z0, Z4
 	VMOVDQU32       Z2, 1536(AX)
+	LEAQ            (R10), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VMOVDQU32       Z4, 2048(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	LEAQ            (R10)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VPANDD          Z1, Z5, Z2
 	VPSRLD          $0x04, Z5, Z5
 	VPANDD          Z1, Z5, Z5
 	VPSHUFB         Z2, Z0, Z2
 	VPSHUFB         Z5, Z0, Z5
 	VMOVDQU32       Z2, 1664(AX)
+	PREFETCHT0      64(R8)(SI*1)
+	PREFETCHT0      128(R8)(SI*1)
 	VMOVDQU32       Z5, 2176(AX)
+	LEAQ            (R10)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VBROADCASTI32X4 40(CX), Z2
-	VINSERTI32X4    $0x01, 40(R8), Z2, Z2
-	VINSERTI32X4    $0x02, 40(R9), Z2, Z2
-	VINSERTI32X4    $0x03, 40(R10), Z2, Z2
+	VINSERTI32X4    $0x01, 40(R9), Z2, Z2
+	VINSERTI32X4    $0x02, 40(R10), Z2, Z2
+	VINSERTI32X4    $0x03, 40(R11), Z2, Z2
 	VBROADCASTI32X4 40(CX)(DX*1), Z3
-	VINSERTI32X4    $0x01, 40(R8)(DX*1), Z3, Z3
-	VINSERTI32X4    $0x02, 40(R9)(DX*1), Z3, Z3
-	VINSERTI32X4    $0x03, 40(R10)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x01, 40(R9)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x02, 40(R10)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x03, 40(R11)(DX*1), Z3, Z3
 	VBROADCASTI32X4 40(CX)(DX*2), Z4
-	VINSERTI32X4    $0x01, 40(R8)(DX*2), Z4, Z4
-	VINSERTI32X4    $0x02, 40(R9)(DX*2), Z4, Z4
-	VINSERTI32X4    $0x03, 40(R10)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x01, 40(R9)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x02, 40(R10)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x03, 40(R11)(DX*2), Z4, Z4
 	VBROADCASTI32X4 40(CX)(DI*1), Z5
-	VINSERTI32X4    $0x01, 40(R8)(DI*1), Z5, Z5
-	VINSERTI32X4    $0x02, 40(R9)(DI*1), Z5, Z5
-	VINSERTI32X4    $0x03, 40(R10)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x01, 40(R9)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x02, 40(R10)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x03, 40(R11)(DI*1), Z5, Z5
 	VPUNPCKLDQ      Z3, Z2, Z6
 	VPUNPCKHDQ      Z3, Z2, Z7
 	VPUNPCKLDQ      Z5, Z4, Z3
@@ -8841,44 +8820,65 @@ block:
 	VPSHUFB         Z6, Z0, Z6
 	VPSHUFB         Z2, Z0, Z2
 	VMOVDQU32       Z6, 2560(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	LEAQ            (R10)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VMOVDQU32       Z2, 3072(AX)
+	PREFETCHT0      64(R8)(SI*1)
+	PREFETCHT0      128(R8)(SI*1)
 	VPANDD          Z1, Z3, Z2
 	VPSRLD          $0x04, Z3, Z3
 	VPANDD          Z1, Z3, Z3
 	VPSHUFB         Z2, Z0, Z2
 	VPSHUFB         Z3, Z0, Z3
 	VMOVDQU32       Z2, 2688(AX)
+	LEAQ            (R11), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VMOVDQU32       Z3, 3200(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	LEAQ            (R11)(DX*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VPANDD          Z1, Z4, Z2
 	VPSRLD          $0x04, Z4, Z4
 	VPANDD          Z1, Z4, Z4
 	VPSHUFB         Z2, Z0, Z2
 	VPSHUFB         Z4, Z0, Z4
 	VMOVDQU32       Z2, 2816(AX)
+	PREFETCHT0      64(R8)(SI*1)
+	PREFETCHT0      128(R8)(SI*1)
 	VMOVDQU32       Z4, 3328(AX)
+	LEAQ            (R11)(DX*2), R8
+	PREFETCHT0      (R8)(SI*1)
+	PREFETCHT0      64(R8)(SI*1)
 	VPANDD          Z1, Z5, Z2
 	VPSRLD          $0x04, Z5, Z5
 	VPANDD          Z1, Z5, Z5
 	VPSHUFB         Z2, Z0, Z2
 	VPSHUFB         Z5, Z0, Z5
 	VMOVDQU32       Z2, 2944(AX)
+	PREFETCHT0      128(R8)(SI*1)
+	LEAQ            (R11)(DI*1), R8
+	PREFETCHT0      (R8)(SI*1)
 	VMOVDQU32       Z5, 3456(AX)
+	PREFETCHT0      64(R8)(SI*1)
+	PREFETCHT0      128(R8)(SI*1)
 	VBROADCASTI32X4 56(CX), Z2
-	VINSERTI32X4    $0x01, 56(R8), Z2, Z2
-	VINSERTI32X4    $0x02, 56(R9), Z2, Z2
-	VINSERTI32X4    $0x03, 56(R10), Z2, Z2
+	VINSERTI32X4    $0x01, 56(R9), Z2, Z2
+	VINSERTI32X4    $0x02, 56(R10), Z2, Z2
+	VINSERTI32X4    $0x03, 56(R11), Z2, Z2
 	VBROADCASTI32X4 56(CX)(DX*1), Z3
-	VINSERTI32X4    $0x01, 56(R8)(DX*1), Z3, Z3
-	VINSERTI32X4    $0x02, 56(R9)(DX*1), Z3, Z3
-	VINSERTI32X4    $0x03, 56(R10)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x01, 56(R9)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x02, 56(R10)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x03, 56(R11)(DX*1), Z3, Z3
 	VBROADCASTI32X4 56(CX)(DX*2), Z4
-	VINSERTI32X4    $0x01, 56(R8)(DX*2), Z4, Z4
-	VINSERTI32X4    $0x02, 56(R9)(DX*2), Z4, Z4
-	VINSERTI32X4    $0x03, 56(R10)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x01, 56(R9)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x02, 56(R10)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x03, 56(R11)(DX*2), Z4, Z4
 	VBROADCASTI32X4 56(CX)(DI*1), Z5
-	VINSERTI32X4    $0x01, 56(R8)(DI*1), Z5, Z5
-	VINSERTI32X4    $0x02, 56(R9)(DI*1), Z5, Z5
-	VINSERTI32X4    $0x03, 56(R10)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x01, 56(R9)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x02, 56(R10)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x03, 56(R11)(DI*1), Z5, Z5
 	VPUNPCKLDQ      Z3, Z2, Z6
 	VPUNPCKHDQ      Z3, Z2, Z7
 	VPUNPCKLDQ      Z5, Z4, Z3
@@ -8916,21 +8916,21 @@ block:
 	VMOVDQU32       Z2, 4224(AX)
 	VMOVDQU32       Z5, 4736(AX)
 	VBROADCASTI32X4 72(CX), Z2
-	VINSERTI32X4    $0x01, 72(R8), Z2, Z2
-	VINSERTI32X4    $0x02, 72(R9), Z2, Z2
-	VINSERTI32X4    $0x03, 72(R10), Z2, Z2
+	VINSERTI32X4    $0x01, 72(R9), Z2, Z2
+	VINSERTI32X4    $0x02, 72(R10), Z2, Z2
+	VINSERTI32X4    $0x03, 72(R11), Z2, Z2
 	VBROADCASTI32X4 72(CX)(DX*1), Z3
-	VINSERTI32X4    $0x01, 72(R8)(DX*1), Z3, Z3
-	VINSERTI32X4    $0x02, 72(R9)(DX*1), Z3, Z3
-	VINSERTI32X4    $0x03, 72(R10)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x01, 72(R9)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x02, 72(R10)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x03, 72(R11)(DX*1), Z3, Z3
 	VBROADCASTI32X4 72(CX)(DX*2), Z4
-	VINSERTI32X4    $0x01, 72(R8)(DX*2), Z4, Z4
-	VINSERTI32X4    $0x02, 72(R9)(DX*2), Z4, Z4
-	VINSERTI32X4    $0x03, 72(R10)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x01, 72(R9)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x02, 72(R10)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x03, 72(R11)(DX*2), Z4, Z4
 	VBROADCASTI32X4 72(CX)(DI*1), Z5
-	VINSERTI32X4    $0x01, 72(R8)(DI*1), Z5, Z5
-	VINSERTI32X4    $0x02, 72(R9)(DI*1), Z5, Z5
-	VINSERTI32X4    $0x03, 72(R10)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x01, 72(R9)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x02, 72(R10)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x03, 72(R11)(DI*1), Z5, Z5
 	VPUNPCKLDQ      Z3, Z2, Z6
 	VPUNPCKHDQ      Z3, Z2, Z7
 	VPUNPCKLDQ      Z5, Z4, Z3
@@ -8968,21 +8968,21 @@ block:
 	VMOVDQU32       Z2, 5504(AX)
 	VMOVDQU32       Z5, 6016(AX)
 	VBROADCASTI32X4 88(CX), Z2
-	VINSERTI32X4    $0x01, 88(R8), Z2, Z2
-	VINSERTI32X4    $0x02, 88(R9), Z2, Z2
-	VINSERTI32X4    $0x03, 88(R10), Z2, Z2
+	VINSERTI32X4    $0x01, 88(R9), Z2, Z2
+	VINSERTI32X4    $0x02, 88(R10), Z2, Z2
+	VINSERTI32X4    $0x03, 88(R11), Z2, Z2
 	VBROADCASTI32X4 88(CX)(DX*1), Z3
-	VINSERTI32X4    $0x01, 88(R8)(DX*1), Z3, Z3
-	VINSERTI32X4    $0x02, 88(R9)(DX*1), Z3, Z3
-	VINSERTI32X4    $0x03, 88(R10)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x01, 88(R9)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x02, 88(R10)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x03, 88(R11)(DX*1), Z3, Z3
 	VBROADCASTI32X4 88(CX)(DX*2), Z4
-	VINSERTI32X4    $0x01, 88(R8)(DX*2), Z4, Z4
-	VINSERTI32X4    $0x02, 88(R9)(DX*2), Z4, Z4
-	VINSERTI32X4    $0x03, 88(R10)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x01, 88(R9)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x02, 88(R10)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x03, 88(R11)(DX*2), Z4, Z4
 	VBROADCASTI32X4 88(CX)(DI*1), Z5
-	VINSERTI32X4    $0x01, 88(R8)(DI*1), Z5, Z5
-	VINSERTI32X4    $0x02, 88(R9)(DI*1), Z5, Z5
-	VINSERTI32X4    $0x03, 88(R10)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x01, 88(R9)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x02, 88(R10)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x03, 88(R11)(DI*1), Z5, Z5
 	VPUNPCKLDQ      Z3, Z2, Z6
 	VPUNPCKHDQ      Z3, Z2, Z7
 	VPUNPCKLDQ      Z5, Z4, Z3
@@ -9020,21 +9020,21 @@ block:
 	VMOVDQU32       Z2, 6784(AX)
 	VMOVDQU32       Z5, 7296(AX)
 	VBROADCASTI32X4 104(CX), Z2
-	VINSERTI32X4    $0x01, 104(R8), Z2, Z2
-	VINSERTI32X4    $0x02, 104(R9), Z2, Z2
-	VINSERTI32X4    $0x03, 104(R10), Z2, Z2
+	VINSERTI32X4    $0x01, 104(R9), Z2, Z2
+	VINSERTI32X4    $0x02, 104(R10), Z2, Z2
+	VINSERTI32X4    $0x03, 104(R11), Z2, Z2
 	VBROADCASTI32X4 104(CX)(DX*1), Z3
-	VINSERTI32X4    $0x01, 104(R8)(DX*1), Z3, Z3
-	VINSERTI32X4    $0x02, 104(R9)(DX*1), Z3, Z3
-	VINSERTI32X4    $0x03, 104(R10)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x01, 104(R9)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x02, 104(R10)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x03, 104(R11)(DX*1), Z3, Z3
 	VBROADCASTI32X4 104(CX)(DX*2), Z4
-	VINSERTI32X4    $0x01, 104(R8)(DX*2), Z4, Z4
-	VINSERTI32X4    $0x02, 104(R9)(DX*2), Z4, Z4
-	VINSERTI32X4    $0x03, 104(R10)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x01, 104(R9)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x02, 104(R10)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x03, 104(R11)(DX*2), Z4, Z4
 	VBROADCASTI32X4 104(CX)(DI*1), Z5
-	VINSERTI32X4    $0x01, 104(R8)(DI*1), Z5, Z5
-	VINSERTI32X4    $0x02, 104(R9)(DI*1), Z5, Z5
-	VINSERTI32X4    $0x03, 104(R10)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x01, 104(R9)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x02, 104(R10)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x03, 104(R11)(DI*1), Z5, Z5
 	VPUNPCKLDQ      Z3, Z2, Z6
 	VPUNPCKHDQ      Z3, Z2, Z7
 	VPUNPCKLDQ      Z5, Z4, Z3
@@ -9072,21 +9072,21 @@ block:
 	VMOVDQU32       Z2, 8064(AX)
 	VMOVDQU32       Z5, 8576(AX)
 	VBROADCASTI32X4 120(CX), Z2
-	VINSERTI32X4    $0x01, 120(R8), Z2, Z2
-	VINSERTI32X4    $0x02, 120(R9), Z2, Z2
-	VINSERTI32X4    $0x03, 120(R10), Z2, Z2
+	VINSERTI32X4    $0x01, 120(R9), Z2, Z2
+	VINSERTI32X4    $0x02, 120(R10), Z2, Z2
+	VINSERTI32X4    $0x03, 120(R11), Z2, Z2
 	VBROADCASTI32X4 120(CX)(DX*1), Z3
-	VINSERTI32X4    $0x01, 120(R8)(DX*1), Z3, Z3
-	VINSERTI32X4    $0x02, 120(R9)(DX*1), Z3, Z3
-	VINSERTI32X4    $0x03, 120(R10)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x01, 120(R9)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x02, 120(R10)(DX*1), Z3, Z3
+	VINSERTI32X4    $0x03, 120(R11)(DX*1), Z3, Z3
 	VBROADCASTI32X4 120(CX)(DX*2), Z4
-	VINSERTI32X4    $0x01, 120(R8)(DX*2), Z4, Z4
-	VINSERTI32X4    $0x02, 120(R9)(DX*2), Z4, Z4
-	VINSERTI32X4    $0x03, 120(R10)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x01, 120(R9)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x02, 120(R10)(DX*2), Z4, Z4
+	VINSERTI32X4    $0x03, 120(R11)(DX*2), Z4, Z4
 	VBROADCASTI32X4 120(CX)(DI*1), Z5
-	VINSERTI32X4    $0x01, 120(R8)(DI*1), Z5, Z5
-	VINSERTI32X4    $0x02, 120(R9)(DI*1), Z5, Z5
-	VINSERTI32X4    $0x03, 120(R10)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x01, 120(R9)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x02, 120(R10)(DI*1), Z5, Z5
+	VINSERTI32X4    $0x03, 120(R11)(DI*1), Z5, Z5
 	VPUNPCKLDQ      Z3, Z2, Z6
 	VPUNPCKHDQ      Z3, Z2, Z7
 	VPUNPCKLDQ      Z5, Z4, Z3
@@ -9124,9 +9124,9 @@ block:
 	VMOVDQU32       Z2, 9344(AX)
 	VMOVDQU32       Z5, 9856(AX)
 	ADDQ            $0x00000088, CX
-	ADDQ            $0x00000088, R8
 	ADDQ            $0x00000088, R9
 	ADDQ            $0x00000088, R10
+	ADDQ            $0x00000088, R11
 	ADDQ            $0x00002800, AX
 	DECQ            BX
 	JNZ             block

@@ -28,6 +28,9 @@ type block struct {
 	index3 reg.Register   // three strides
 	dst    reg.Register
 	consts []Op
+
+	ahead, next reg.Register
+	lines, line int // lines of a row's block, lines prefetched so far
 }
 
 func (u unpacker) generate() {
@@ -39,7 +42,7 @@ func (u unpacker) generate() {
 	stride := Load(Param("stride"), GP64())
 	blocks := Load(Param("blocks"), GP64())
 	ahead := Load(Param("ahead"), GP64())
-	b := &block{kind: u.kind, index: stride, index3: GP64(), dst: dst}
+	b := &block{kind: u.kind, index: stride, index3: GP64(), dst: dst, ahead: ahead, next: GP64(), lines: (u.blockBytes + 63) / 64}
 	LEAQ(Mem{Base: stride, Index: stride, Scale: 2}, b.index3)
 	b.base = append(b.base, w)
 	for range lanes()/4 - 1 {
@@ -51,8 +54,8 @@ func (u unpacker) generate() {
 		b.consts = u.prepare()
 	}
 	Label("block")
-	b.prefetch(ahead, u.blockBytes)
 	u.block(b)
+	b.prefetch(lanes() * b.lines)
 	for _, r := range b.base {
 		ADDQ(U32(u.blockBytes), r)
 	}
@@ -81,13 +84,15 @@ func (b *block) row(i, off int) Mem {
 	return m
 }
 
-func (b *block) prefetch(ahead reg.Register, size int) {
-	p := GP64()
-	for i := range lanes() {
-		LEAQ(b.row(i, 0), p)
-		for line := 0; line < size; line += 64 {
-			PREFETCHT0(Mem{Base: p, Index: ahead, Scale: 1, Disp: line})
+// prefetch asks for the next lines of what lies ahead. They are spread over the
+// stores of a block: in one burst they would hold up the loads.
+func (b *block) prefetch(lines int) {
+	for ; lines > 0 && b.line < lanes()*b.lines; lines-- {
+		if b.line%b.lines == 0 {
+			LEAQ(b.row(b.line/b.lines, 0), b.next)
 		}
+		PREFETCHT0(Mem{Base: b.next, Index: b.ahead, Scale: 1, Disp: 64 * (b.line % b.lines)})
+		b.line++
 	}
 }
 
@@ -123,6 +128,7 @@ func (b *block) quad(off int) [4]reg.VecVirtual {
 // put writes step s of group g: four quants of each row.
 func (b *block) put(g, s int, v reg.VecVirtual) {
 	store(v, at(b.dst, g*b.kind.bytes()+panelQuants(s)))
+	b.prefetch(2)
 }
 
 func (b *block) putScale(g, part int, v reg.VecVirtual) {
