@@ -99,7 +99,7 @@ func TestANaNInAnyTensorIsAnErrorAndNeverAToken(t *testing.T) {
 				t.Run(arch+" "+typ.String()+" "+x.Name, func(t *testing.T) {
 					saved := append([]byte(nil), x.Data...)
 					defer copy(x.Data, saved)
-					e := open(t, f, engine.Config{})
+					e := open(t, f, engine.Config{Batch: 20})
 					s := sequence(t, e)
 					decode(t, s, 1, 2, 3)
 					poison(t, x)

@@ -92,16 +92,26 @@ func witnesses() []witness {
 	add := func(cache string, tokens int, c synth.Config, format string, args ...any) {
 		ws = append(ws, witness{fmt.Sprintf(format, args...), small(c), cache, tokens})
 	}
-	for _, t := range []quant.Type{quant.F32, quant.Q8_0, quant.Q4_K} {
+	types := []quant.Type{quant.F32, quant.Q8_0, quant.Q4_K}
+	if testing.Short() {
+		types = types[1:2]
+	}
+	for _, t := range types {
 		for _, a := range synth.Arches() {
 			add("f32", 20, synth.Config{Arch: a, Type: t}, "%s of %v", a, t)
 		}
 		add("f32", 20, synth.Config{Type: t, Tied: true}, "tied llama of %v", t)
 		add("f32", 20, synth.Config{Arch: "qwen3", Type: t, Tied: true}, "tied qwen3 of %v", t)
 	}
-	for _, t := range quant.Supported() {
+	for i, t := range quant.Supported() {
+		if testing.Short() && i%4 != 0 {
+			continue
+		}
 		add("f32", 20, synth.Config{Arch: "qwen3", Type: t}, "every matrix %v", t)
 		add("f32", 20, synth.Config{Arch: "qwen3moe", Type: t, Layers: 1}, "every expert %v", t)
+	}
+	if testing.Short() {
+		return ws
 	}
 	// Twice as far as the context of 64 that is stretched.
 	for _, s := range []synth.Scaling{synth.Linear, synth.YaRN, synth.Llama3} {
