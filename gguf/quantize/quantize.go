@@ -21,9 +21,13 @@ import (
 // block formats.
 const quantizationVersion = 2
 
-// chunkElems is the number of elements that a worker converts at a time: 1 MiB
-// of float32, which bounds the memory of a conversion.
-const chunkElems = 1 << 18
+// chunkElems is the number of elements that a worker converts at a time: small
+// enough that the smallest matrices of a model occupy every processor, large
+// enough (milliseconds) that handing them out costs nothing.
+const chunkElems = 1 << 16
+
+// copyBytes is the size of the pieces in which a tensor is copied.
+const copyBytes = 1 << 20
 
 // ErrRequantize is wrapped by CheckSources.
 var ErrRequantize = errors.New("is quantised already, and quantising it again loses more than quantising the original")
@@ -140,7 +144,7 @@ func copyChunks(ctx context.Context, w io.Writer, data []byte, done func(int64))
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		n := min(len(data), 4*chunkElems)
+		n := min(len(data), copyBytes)
 		if _, err := w.Write(data[:n]); err != nil {
 			return err
 		}
