@@ -6,10 +6,12 @@ import (
 	"time"
 )
 
-// Spinning is bounded: a waiter spins spinTurns turns (about 10 us), lets the
-// scheduler run something else, and after parkAfter without work it parks.
-// Endless spinning would hold up the garbage collector, which needs every
-// goroutine to stop (see RATIONALE.md, "Why do workers spin, and for how long?").
+// Spinning is bounded: a waiter spins spinTurns turns (a few us), then gives its
+// processor away for a moment, and after parkAfter without work it parks. It
+// yields to the operating system, not to Go's scheduler: for a goroutine that is
+// locked to its thread, runtime.Gosched hands the processor to another thread and
+// back, two futex calls that cost more than the wait (see RATIONALE.md, "Why do
+// workers spin, and for how long?").
 const (
 	spinTurns = 250
 	parkAfter = time.Millisecond
@@ -109,7 +111,7 @@ func (p *pool) await(i int, seen uint32) uint32 {
 			p.park(i, seen)
 			turn = -1
 		default:
-			runtime.Gosched()
+			yield()
 		}
 	}
 }
@@ -144,14 +146,15 @@ func (p *pool) barrier() {
 	}
 }
 
-// relax gives way after a spin that did not end: first to other goroutines,
-// and after about a millisecond to other processes.
+// relax gives way after a spin that did not end: to whoever else wants this
+// processor, and after about a millisecond for longer, because then the worker
+// waited for has lost its own.
 func relax(turn int) {
-	if turn < 100 {
-		runtime.Gosched()
+	if turn < 200 {
+		yield()
 		return
 	}
-	time.Sleep(20 * time.Microsecond)
+	nap()
 }
 
 // close ends the workers and waits for them. The pool must be idle.
