@@ -43,7 +43,7 @@ func TestMatVecTouchesOnlyItsOperands(t *testing.T) {
 		rng := rand.New(rand.NewPCG(7, uint64(typ)))
 		block := typ.BlockElems()
 		for _, k := range []int{block, 3 * block, 16 * block, 37 * block} {
-			for _, rows := range []int{1, 5} {
+			for _, rows := range []int{1, 4} { // each kernel last, at the end
 				for _, atEnd := range []bool{false, true} {
 					x := fenced(t, make([]byte, 4*k), atEnd)
 					for i := range floats(x) {
