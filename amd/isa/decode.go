@@ -199,17 +199,22 @@ func (d *decoder) ssrc(code uint32, t Type) Operand {
 	o := Operand{Type: t, N: n, Reg: uint16(code)}
 	switch {
 	case code < 106:
-		o.Kind = SGPR
+		code &^= scalarAlign(n)
+		o.Kind, o.Reg = SGPR, uint16(code)
 		if code+uint32(n) > 106 {
 			d.unknown("scalar registers past s105")
 		}
 	case code >= 108 && code < 124:
-		o.Kind, o.Reg = TTMP, uint16(code-108)
-		if code+uint32(n) > 124 {
+		code = (code - 108) &^ scalarAlign(n)
+		o.Kind, o.Reg = TTMP, uint16(code)
+		if code+uint32(n) > 16 {
 			d.unknown("registers past ttmp15")
 		}
 	case code < 128:
 		o.Kind = Special
+		if n > 1 && (code == RegVCCHi || code == RegM0 || code == RegExecHi) {
+			d.unknown("a pair that starts at vcc_hi, m0 or exec_hi")
+		}
 	case code <= 192:
 		o.Kind, o.Imm = InlineInt, code-128
 	case code <= 208:
@@ -224,4 +229,16 @@ func (d *decoder) ssrc(code uint32, t Type) Operand {
 		d.unknown("reserved source operand")
 	}
 	return o
+}
+
+// scalarAlign is the bits that the first of n scalar registers cannot have: the
+// hardware ignores them.
+func scalarAlign(n uint8) uint32 {
+	switch {
+	case n >= 4:
+		return 3
+	case n >= 2:
+		return 1
+	}
+	return 0
 }

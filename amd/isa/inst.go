@@ -99,7 +99,7 @@ type Op struct {
 }
 
 // OpFlags are facts about an operation that decoding and printing need.
-type OpFlags uint16
+type OpFlags uint32
 
 // The flags of the scalar and memory encodings are in the low byte, those of
 // the vector encodings in the high byte.

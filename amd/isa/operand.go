@@ -206,11 +206,10 @@ func (o *Operand) appendBare(b []byte) []byte {
 	case InlineInt:
 		return strconv.AppendInt(b, int64(int32(o.Imm)), 10)
 	case InlineFloat:
-		if o.Reg == 248 && o.inlineFloatBits() == inlineFloats[8].f64 {
-			return append(b, "0.15915494309189532"...)
-		}
-		return append(b, inlineFloats[o.Reg-240].text...)
-	case Literal, Imm:
+		return o.appendInlineFloat(b)
+	case Literal:
+		return o.appendLiteral(b)
+	case Imm:
 		return appendHex(b, o.Imm)
 	case Off:
 		return append(b, "off"...)
