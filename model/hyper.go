@@ -77,6 +77,7 @@ func (r *reader) count(key string, fallback, limit int) int {
 		}
 		if fallback == 0 {
 			r.fail("no %s in the file", key)
+			return 1 // as in every other error, so that products and quotients are safe
 		}
 		return fallback
 	}
