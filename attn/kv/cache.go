@@ -39,13 +39,18 @@ func Supported(t quant.Type) bool {
 	return t == quant.F32 || t == quant.F16 || t == quant.BF16 || t == quant.Q8_0
 }
 
-// Bytes is the size of a cache of slots sequences of context positions.
+// Bytes is the size of a cache of slots sequences of context positions, at
+// most math.MaxInt64.
 func Bytes(layers []Layer, slots, context int) int64 {
 	var n int64
 	for _, l := range layers {
 		n += rowBytes(l.TypeK, l.KeyDim)*int64(l.Heads) + rowBytes(l.TypeV, l.ValueDim)*int64(l.Heads)
 	}
-	return n * int64(slots) * int64(context)
+	positions := int64(slots) * int64(context)
+	if positions > 0 && n > math.MaxInt64/positions {
+		return math.MaxInt64
+	}
+	return n * positions
 }
 
 func rowBytes(t quant.Type, n int) int64 { return int64(t.RowBytes(n)) }
