@@ -50,7 +50,7 @@ const (
 
 // smallBatch is the largest batch that the program between the one for a
 // single token and the one for prompts takes.
-const smallBatch = 8
+const smallBatch = 2
 
 // Engine decodes one model. Its methods and those of its sequences are safe
 // for concurrent use; steps run one after another.

@@ -59,12 +59,9 @@ func (d *Device) encode(t quant.Type) (func(dst []byte, x []float32), bool) {
 // rows and one KV head.
 func (d *Device) matchAttention(o *op.Op, c *device.Compile) ([]device.Launch, *device.Decline) {
 	a, q, kc, vc, out := o.Attr, o.In[0], o.In[1], o.In[2], o.Out[0]
-	if kc.Type != vc.Type {
-		return decline(device.ReasonType, "keys are %s, values %s", kc.Type, vc.Type)
-	}
-	kern, ok := simd.AttentionFor(d.level, kc.Type, a.HeadDim, a.VDim)
+	kern, ok := simd.AttentionFor(d.level, kc.Type, vc.Type, a.HeadDim, a.VDim)
 	if !ok {
-		return decline(device.ReasonType, "caches of %s, heads of %d and %d", kc.Type, a.HeadDim, a.VDim)
+		return decline(device.ReasonType, "keys of %s in heads of %d, values of %s in heads of %d", kc.Type, a.HeadDim, vc.Type, a.VDim)
 	}
 	group := a.Heads / a.KVHeads
 	rows := min(attentionTile, c.Limits.Tokens)

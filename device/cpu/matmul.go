@@ -9,7 +9,7 @@ import (
 const (
 	// gemmRows is the batch from which a matrix-matrix kernel beats a
 	// matrix-vector kernel that runs row after row on weights in cache.
-	gemmRows = 9
+	gemmRows = 3
 	// chunkBytes is how much of a weight matrix one matrix-vector task reads:
 	// small enough to share evenly and to stay in L2 for a few rows, large
 	// enough to read as a stream.

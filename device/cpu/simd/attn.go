@@ -1,6 +1,10 @@
 package simd
 
-import "github.com/holdfast-llm/holdfast/gguf/quant"
+import (
+	"strings"
+
+	"github.com/holdfast-llm/holdfast/gguf/quant"
+)
 
 //go:generate go run -C gen ./attention -out ../attn_amd64.s -stubs ../attn_amd64_stubs.go -pkg simd
 
@@ -42,25 +46,20 @@ type Attention struct {
 // BlockKeys is the number of keys between two rescales of a partial state.
 const BlockKeys = 32
 
-// AttentionFor is the attention of a level over caches of type t: F32, F16,
-// BF16 or Q8_0. Head sizes that are no multiple of 16 get the portable
-// kernels. It reports false for another type, and for head sizes that are not
-// whole blocks of t. The caller must be able to run l.
-func AttentionFor(l Level, t quant.Type, headDim, vDim int) (Attention, bool) {
-	switch t {
-	case quant.F32, quant.F16, quant.BF16, quant.Q8_0:
-	default:
+// AttentionFor is the attention of a level over keys of type kt and values of
+// type vt: F32, F16, BF16 or Q8_0 each. Head sizes that are no multiple of 16
+// get the portable kernels. It reports false for another type, and for head
+// sizes that are not whole blocks. The caller must be able to run l.
+func AttentionFor(l Level, kt, vt quant.Type, headDim, vDim int) (Attention, bool) {
+	if !cacheRows(kt, headDim) || !cacheRows(vt, vDim) {
 		return Attention{}, false
 	}
-	if headDim < 1 || vDim < 1 || headDim%t.BlockElems() != 0 || vDim%t.BlockElems() != 0 {
-		return Attention{}, false
-	}
-	if a, ok := attentionSIMD(l, t, headDim, vDim); ok {
+	if a, ok := attentionSIMD(l, kt, vt, headDim, vDim); ok {
 		return a, true
 	}
-	p := &portableAttention{t: t, headDim: headDim, vDim: vDim, kBytes: t.RowBytes(headDim), vBytes: t.RowBytes(vDim)}
+	p := &portableAttention{kt: kt, vt: vt, headDim: headDim, vDim: vDim, kBytes: kt.RowBytes(headDim), vBytes: vt.RowBytes(vDim)}
 	return Attention{
-		Name:                 kernelName(Portable, t),
+		Name:                 attentionName(Portable, kt, vt),
 		Accumulate:           p.accumulate,
 		ScratchFloats:        p.scratchFloats,
 		Prefill:              p.prefill,
@@ -68,7 +67,20 @@ func AttentionFor(l Level, t quant.Type, headDim, vDim int) (Attention, bool) {
 	}, true
 }
 
-func kernelName(l Level, t quant.Type) string {
-	name := map[quant.Type]string{quant.F32: "f32", quant.F16: "f16", quant.BF16: "bf16", quant.Q8_0: "q8_0"}[t]
-	return l.String() + "." + name
+// cacheRows says whether rows of n elements of type t can be cached.
+func cacheRows(t quant.Type, n int) bool {
+	switch t {
+	case quant.F32, quant.F16, quant.BF16, quant.Q8_0:
+		return n >= 1 && n%t.BlockElems() == 0
+	}
+	return false
+}
+
+// attentionName is "avx512.f16", or "avx512.q8_0.f16" if the types differ.
+func attentionName(l Level, kt, vt quant.Type) string {
+	name := l.String() + "." + strings.ToLower(kt.String())
+	if vt != kt {
+		name += "." + strings.ToLower(vt.String())
+	}
+	return name
 }

@@ -90,18 +90,23 @@ var attnAVX512 = attnKernels{
 	cols:   64, mulSet: mulSetAVX512_64, mulAdd: mulAddAVX512_64, mulAdd16: mulAddAVX512_16,
 }
 
-// simdAttention is attention by a level's kernels over caches of one type.
+// simdAttention is attention by a level's kernels over caches of two types.
 // Head sizes are multiples of 16.
 type simdAttention struct {
 	*attnKernels
 	headDim, vDim  int
 	kBytes, vBytes int // of a cache row
 
-	*decodeKernels
-	widen func(dst []float32, rows []byte) // cache rows to float32
+	scores []scoresKernel
+	weigh  []weighKernel
+	widenK widenFunc
+	widenV widenFunc
 }
 
-func attentionSIMD(l Level, t quant.Type, headDim, vDim int) (Attention, bool) {
+// widenFunc turns cache rows into float32.
+type widenFunc func(dst []float32, rows []byte)
+
+func attentionSIMD(l Level, kt, vt quant.Type, headDim, vDim int) (Attention, bool) {
 	if l == Portable || headDim%16 != 0 || vDim%16 != 0 {
 		return Attention{}, false
 	}
@@ -110,27 +115,30 @@ func attentionSIMD(l Level, t quant.Type, headDim, vDim int) (Attention, bool) {
 		k = &attnAVX512
 	}
 	a := &simdAttention{
-		attnKernels: k, decodeKernels: k.decode[t],
-		headDim: headDim, vDim: vDim,
-		kBytes: t.RowBytes(headDim), vBytes: t.RowBytes(vDim),
-	}
-	switch t {
-	case quant.F16:
-		a.widen = func(dst []float32, rows []byte) { k.elem.FromF16(dst, halves(rows)) }
-	case quant.F32:
-		a.widen = func(dst []float32, rows []byte) { copy(bytesOf(dst), rows) }
-	case quant.BF16:
-		a.widen = func(dst []float32, rows []byte) { k.elem.FromBF16(dst, halves(rows)) }
-	case quant.Q8_0:
-		a.widen = k.elem.FromQ8_0
+		attnKernels: k, headDim: headDim, vDim: vDim,
+		kBytes: kt.RowBytes(headDim), vBytes: vt.RowBytes(vDim),
+		scores: k.decode[kt].scores, weigh: k.decode[vt].weigh,
+		widenK: k.widen(kt), widenV: k.widen(vt),
 	}
 	return Attention{
-		Name:                 kernelName(k.level, t),
+		Name:                 attentionName(k.level, kt, vt),
 		Accumulate:           a.accumulate,
 		ScratchFloats:        a.scratchFloats,
 		Prefill:              a.prefill,
 		PrefillScratchFloats: a.prefillScratchFloats,
 	}, true
+}
+
+func (k *attnKernels) widen(t quant.Type) widenFunc {
+	switch t {
+	case quant.F16:
+		return func(dst []float32, rows []byte) { k.elem.FromF16(dst, halves(rows)) }
+	case quant.BF16:
+		return func(dst []float32, rows []byte) { k.elem.FromBF16(dst, halves(rows)) }
+	case quant.Q8_0:
+		return k.elem.FromQ8_0
+	}
+	return func(dst []float32, rows []byte) { copy(bytesOf(dst), rows) }
 }
 
 func (a *simdAttention) scratchFloats(g int) int { return g * (BlockKeys + 2) }

@@ -30,7 +30,7 @@ func BenchmarkAttentionDecode(b *testing.B) {
 					if l == Portable && g != 2 {
 						continue
 					}
-					a, _ := AttentionFor(l, typ, dim, dim)
+					a, _ := AttentionFor(l, typ, typ, dim, dim)
 					b.Run(fmt.Sprintf("%v/head%d/g%d/%v", typ, dim, g, l), func(b *testing.B) {
 						row := typ.RowBytes(dim)
 						kvHeads := 64 << 20 / (n * row)
@@ -62,7 +62,7 @@ func BenchmarkAttentionPrefill(b *testing.B) {
 					if l == Portable && c.rows*c.n0 > 1<<20 {
 						continue
 					}
-					a, _ := AttentionFor(l, typ, dim, dim)
+					a, _ := AttentionFor(l, typ, typ, dim, dim)
 					b.Run(fmt.Sprintf("%v/head%d/rows%d_at%d/g%d/%v", typ, dim, c.rows, c.n0, c.g, l), func(b *testing.B) {
 						n := c.n0 + c.rows
 						k, v := randomRows(typ, n, dim), randomRows(typ, n, dim)

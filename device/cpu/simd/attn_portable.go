@@ -9,7 +9,7 @@ import (
 // portableAttention is attention in plain Go. It widens a block of keys and
 // values to float32 and takes every query through it.
 type portableAttention struct {
-	t              quant.Type
+	kt, vt         quant.Type
 	headDim, vDim  int
 	kBytes, vBytes int // of a cache row
 }
@@ -39,9 +39,9 @@ func (a *portableAttention) widen(k, v []byte, from, n int, scratch []float32) k
 	b := keyBlock{n: n, k: scratch[:n*a.headDim]}
 	scratch = scratch[BlockKeys*a.headDim:]
 	b.v, b.scores = scratch[:n*a.vDim], scratch[BlockKeys*a.vDim:][:BlockKeys]
-	err := quant.Dequantize(a.t, b.k, k[from*a.kBytes:(from+n)*a.kBytes])
+	err := quant.Dequantize(a.kt, b.k, k[from*a.kBytes:(from+n)*a.kBytes])
 	if err == nil {
-		err = quant.Dequantize(a.t, b.v, v[from*a.vBytes:(from+n)*a.vBytes])
+		err = quant.Dequantize(a.vt, b.v, v[from*a.vBytes:(from+n)*a.vBytes])
 	}
 	if err != nil {
 		panic(err) // AttentionFor let a type or size through

@@ -89,8 +89,8 @@ func (a *simdAttention) prefill(out []float32, ldo int, q []float32, ldq, r, g i
 
 // loadKeys widens a block of keys and values and transposes the keys.
 func (a *simdAttention) loadKeys(t *prefillTile, k, v []byte, keys int) {
-	a.widen(t.k[:keys*a.headDim], k)
-	a.widen(t.v[:keys*a.vDim], v)
+	a.widenK(t.k[:keys*a.headDim], k)
+	a.widenV(t.v[:keys*a.vDim], v)
 	clear(t.k[keys*a.headDim:])
 	for j := 0; j < prefillKeys; j += 8 {
 		transposeAVX2(&t.kt[j], 4*prefillKeys, &t.k[j*a.headDim], 4*a.headDim, a.headDim)

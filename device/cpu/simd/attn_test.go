@@ -115,7 +115,7 @@ func accumulate(a *Attention, p partials, q []float32, g int, k, v []byte, n int
 func forAttention(t *testing.T, headDim, vDim int, f func(t *testing.T, a *Attention, typ quant.Type)) {
 	for _, l := range Levels() {
 		for _, typ := range attnTypes {
-			a, ok := AttentionFor(l, typ, headDim, vDim)
+			a, ok := AttentionFor(l, typ, typ, headDim, vDim)
 			if !ok {
 				if headDim%typ.BlockElems() == 0 && vDim%typ.BlockElems() == 0 {
 					t.Errorf("no attention for %v, %v, heads of %d and %d", l, typ, headDim, vDim)
@@ -354,7 +354,7 @@ func TestAttentionForDeclines(t *testing.T) {
 		{"negative head size", quant.F16, -64, 64},
 	} {
 		for _, l := range Levels() {
-			if a, ok := AttentionFor(l, c.t, c.headDim, c.vDim); ok {
+			if a, ok := AttentionFor(l, c.t, c.t, c.headDim, c.vDim); ok {
 				t.Errorf("%s at %v: got %s", c.name, l, a.Name)
 			}
 		}
