@@ -4,4 +4,6 @@ package simd
 
 import "github.com/holdfast-llm/holdfast/gguf/quant"
 
-func attentionSIMD(Level, quant.Type, quant.Type, int, int) (Attention, bool) { return Attention{}, false }
+func attentionSIMD(Level, quant.Type, quant.Type, int, int) (Attention, bool) {
+	return Attention{}, false
+}
