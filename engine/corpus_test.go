@@ -237,7 +237,7 @@ func TestFilesWithWrongTensorsAreRefused(t *testing.T) {
 // TestRandomlyDamagedFilesAreRefusedOrRun overwrites bytes, counts and lengths
 // of the part before the data, and swaps whole words.
 func TestRandomlyDamagedFilesAreRefusedOrRun(t *testing.T) {
-	n := 1500
+	n := 600
 	if testing.Short() {
 		n = 150
 	}

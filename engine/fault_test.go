@@ -85,6 +85,9 @@ func TestANaNInAnyTensorIsAnErrorAndNeverAToken(t *testing.T) {
 	}
 	for _, typ := range types {
 		for _, arch := range []string{"qwen2", "qwen3moe"} {
+			if arch == "qwen2" && typ != quant.Q8_0 {
+				continue // for its biases; the rest is in the other
+			}
 			c := synth.Config{Arch: arch, Type: typ, Layers: 1, FFN: 256, Vocab: 260, Experts: 2, ExpertFFN: 256, Context: 64}
 			if arch == "qwen2" {
 				c.Experts = 0

@@ -81,10 +81,12 @@ type golden struct {
 
 // position is the logits after ids[:at+1].
 type position struct {
-	at                  int
-	top                 []int32
-	logits              []float64 // of top
-	sum, square, signed float64   // of all logits: sum, of squares, with random signs
+	at     int
+	top    []int32   // the ten best
+	logits []float64 // of top
+
+	// Sums over all logits: plain, of squares, and with the signs of sign.
+	sum, square, signed float64
 }
 
 // readGolden parses one file of testdata/llamacpp.

@@ -193,3 +193,16 @@ func checkWitness(t *testing.T, f *gguf.File, w witness, ids []int32, want [][]f
 	}
 	t.Logf("off by %.2g (worst position %.2g, batched %.2g), tolerance %.2g", math.Sqrt(square), worst, batched, tol)
 }
+
+// TestTheEmbeddedModelAgreesWithTheFloat64Reference runs trained weights, whose
+// activations are less even than random ones.
+func TestTheEmbeddedModelAgreesWithTheFloat64Reference(t *testing.T) {
+	f := embeddedFile(t)
+	ids := embeddedPrompt(t, open(t, f, engine.Config{}))
+	m := reference.New(f)
+	var want [][]float64
+	for _, id := range ids {
+		want = append(want, m.Forward(id))
+	}
+	checkWitness(t, f, witness{cache: "f16"}, ids, want, witnessTolerance(quant.Q8_0, 8, "f16"))
+}
