@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -60,7 +61,8 @@ type Engine struct {
 	dev   device.Device
 	cache *kv.Cache
 
-	tokenizer func() (*token.Tokenizer, error)
+	tokenizer    func() (*token.Tokenizer, error)
+	stopPopulate func() // waits: nothing touches the file afterwards
 
 	mu       sync.Mutex // guards what follows; held while a step runs
 	closed   bool
@@ -103,6 +105,9 @@ func New(cfg Config) (*Engine, error) {
 		return nil, errors.Join(err, e.Close())
 	}
 	e.tokenizer = sync.OnceValues(func() (*token.Tokenizer, error) { return token.New(cfg.File) })
+	if !cfg.NoMemoryCheck { // it fits
+		e.populate()
+	}
 	e.load = time.Since(start)
 	return e, nil
 }
@@ -169,8 +174,24 @@ func (e *Engine) open(layers []kv.Layer) (err error) {
 	return nil
 }
 
+// populate maps the file's pages in the background. Without it every page's
+// first use is a fault, and a mixture of experts goes on meeting new pages for
+// many tokens. An error only means that the faults come after all.
+func (e *Engine) populate() {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = e.cfg.File.Populate(ctx)
+	}()
+	e.stopPopulate = func() { cancel(); <-done }
+}
+
 // Close ends the engine and its sequences. The file stays open.
 func (e *Engine) Close() error {
+	if e.stopPopulate != nil {
+		e.stopPopulate()
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed {

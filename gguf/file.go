@@ -1,6 +1,7 @@
 package gguf
 
 import (
+	"context"
 	"fmt"
 	"unsafe"
 
@@ -105,13 +106,14 @@ func (f *File) Size() int64 { return int64(len(f.raw)) }
 // DataOffset is where the tensors' data starts, in bytes from the file's start.
 func (f *File) DataOffset() int64 { return int64(f.dataPos) }
 
-// Advise passes a hint about the file's pages to the operating system; see
-// package mmap. A file in memory needs none: nil.
-func (f *File) Advise(a mmap.Advice) error {
+// Populate reads in and maps every page of a mapped file, until ctx ends, so
+// that the first use of each tensor is not slowed by page faults. It may run
+// beside anything but Close. For a file in memory it does nothing.
+func (f *File) Populate(ctx context.Context) error {
 	if f.mapping == nil {
 		return nil
 	}
-	return f.mapping.Advise(a)
+	return f.mapping.Populate(ctx)
 }
 
 // Lock keeps a mapped file's pages in physical memory until Close.

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Sets holdfast beside llama.cpp's CPU backend on one file: rounds alternate
 # between holdfast and llama.cpp without and with flash attention, so that a
-# noisy machine is noisy for all; medians, and the ratio to the faster of the
-# two.
+# noisy machine is noisy for all; each engine's first repetition warms up and its
+# second counts; medians, and the ratio to the faster of the two.
 #
 #   bench/peer/compare.sh PEER_FOLDER MODEL [ROUNDS [TEST ...]]
 #
@@ -22,7 +22,7 @@ ours() {
 	IFS=: read -r kind n depth <<<"$1"
 	local args=(-p 0 -n "$n" -d "${depth:-0}")
 	[ "$kind" = tg ] || args=(-p "$n" -n 0)
-	"$peer/holdfast" bench -m "$model" -t "$threads" -r 1 "${args[@]}" -o jsonl | sed 's/.*"avg_ts": *\([0-9.]*\).*/\1/'
+	"$peer/holdfast" bench -m "$model" -t "$threads" -r 2 "${args[@]}" -o jsonl | sed 's/.*"samples_ts": *\[ *[0-9.]*, *\([0-9.]*\).*/\1/'
 }
 
 theirs() {

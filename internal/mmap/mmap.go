@@ -7,6 +7,7 @@
 package mmap
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -94,6 +95,33 @@ func (m *Mapping) Advise(a Advice) error {
 		return nil
 	}
 	return advise(m.data, a)
+}
+
+// Populate reads in and maps every page, so that touching one later is no
+// fault. It works a piece at a time until all is done or ctx ends; errors are
+// ctx's, one that wraps errors.ErrUnsupported where the operating system cannot,
+// and those of reading the file.
+func (m *Mapping) Populate(ctx context.Context) error {
+	const piece = 16 << 20 // a few ms from a warm page cache
+	for at := 0; ; at += piece {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		more, err := m.populate(at, piece)
+		if err != nil || !more {
+			return err
+		}
+	}
+}
+
+// populate maps up to n bytes from at and reports whether there are more.
+func (m *Mapping) populate(at, n int) (more bool, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if at >= len(m.data) {
+		return false, nil
+	}
+	return true, advise(m.data[at:min(at+n, len(m.data))], Populate)
 }
 
 // Lock keeps the mapping's pages in physical memory until Close. It needs the

@@ -2,6 +2,7 @@ package mmap
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -27,6 +28,15 @@ func TestOpen(t *testing.T) {
 		// Huge pages are for anonymous memory; kernels refuse them on files.
 		if err := m.Advise(a); err != nil && a != HugePages && !errors.Is(err, errors.ErrUnsupported) {
 			t.Errorf("advice %d: %v", a, err)
+		}
+	}
+	if err := m.Populate(t.Context()); err != nil && !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("populate: %v", err)
+	}
+	if ctx, cancel := context.WithCancel(t.Context()); true {
+		cancel()
+		if err := m.Populate(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("populate after cancel: %v", err)
 		}
 	}
 	if err := m.Lock(); err != nil {
