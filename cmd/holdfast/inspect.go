@@ -16,11 +16,13 @@ func inspectMain(_ context.Context, args []string, _ io.Reader, stdout, stderr i
 	var o inspect.Options
 	f := &cli.FlagSet{
 		Synopsis: "holdfast inspect FILE [flags]",
-		About:    "Show a GGUF file's metadata, its tokenizer, and how much of it is of which type.",
+		About: "Show a GGUF file's metadata, its tokenizer, and how much of it is of which type;\n" +
+			"or an AMDGPU code object's kernels with their resources and arguments.",
 		Examples: []string{
 			"holdfast inspect model.gguf",
 			"holdfast inspect model.gguf --tensors",
 			"holdfast inspect model.gguf --json --all | jq '.metadata[].key'",
+			"holdfast inspect kernels.hsaco",
 		},
 	}
 	f.Bool(&asJSON, "--json", "print JSON, tensors included")
@@ -33,6 +35,9 @@ func inspectMain(_ context.Context, args []string, _ io.Reader, stdout, stderr i
 		}
 		if len(rest) != 1 {
 			return cli.Usagef("want one FILE, got %d", len(rest))
+		}
+		if isELF(rest[0]) {
+			return inspectCodeObject(stdout, rest[0], asJSON, o.All)
 		}
 		file, err := gguf.Open(rest[0])
 		if err != nil {
