@@ -41,8 +41,8 @@ func TestInspectCodeObjects(t *testing.T) {
 			"s_endpgm", "",
 		},
 		{
-			"with every instruction",
-			[]string{"--disasm", lines},
+			"wave64 and CU mode",
+			[]string{lines},
 			0,
 			[]string{"wave64, CU mode, "},
 			"", "",
