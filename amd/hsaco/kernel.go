@@ -33,14 +33,17 @@ func (o *Object) readKernels(f *file) *Error {
 	if err := f.findText(); err != nil {
 		return err
 	}
-	functions := make(map[string]*Symbol)
-	byAddr := make(map[uint64]*Symbol) // functions, those with a size first
+	// A linked kernel's function is the symbol at its entry, one with a size if
+	// there are several; before linking it is the one of its name.
+	byName, byAddr := make(map[string]*Symbol), make(map[uint64]*Symbol)
 	for i := range o.Symbols {
-		if s := &o.Symbols[i]; s.Type == elf.STT_FUNC && s.Section != elf.SHN_UNDEF {
-			functions[s.Name] = s
-			if old := byAddr[s.Value]; old == nil || old.Size == 0 {
-				byAddr[s.Value] = s
-			}
+		s := &o.Symbols[i]
+		switch old := byAddr[s.Value]; {
+		case s.Type != elf.STT_FUNC || s.Section == elf.SHN_UNDEF:
+		case o.Relocatable:
+			byName[s.Name] = s
+		case old == nil || old.Size == 0:
+			byAddr[s.Value] = s
 		}
 	}
 	seen := make(map[string]bool)
@@ -58,7 +61,7 @@ func (o *Object) readKernels(f *file) *Error {
 			}
 			function := byAddr[k.Addr+uint64(k.Descriptor.EntryOffset)]
 			if o.Relocatable {
-				function = functions[name]
+				function = byName[name]
 			}
 			if err := k.readCode(f, function); err != nil {
 				return err

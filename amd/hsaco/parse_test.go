@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -411,5 +412,42 @@ func exercise(b []byte) {
 			o.Line(k.Entry + uint64(at))
 		}
 		o.At(k.Entry, uint64(len(k.Code)))
+	}
+}
+
+// TestParseAllocatesInProportion reads an object with many symbols that are all
+// functions with one long name.
+func TestParseAllocatesInProportion(t *testing.T) {
+	b := load(t, "args.hsaco")
+	symtab, names := sectionOf(t, b, ".symtab"), sectionOf(t, b, ".strtab")
+	put := binary.LittleEndian.PutUint64
+	put(b[symtab.headerAt+24:], uint64(len(b)))
+	const count = 1 << 18
+	entry := make([]byte, symBytes)
+	entry[4] = byte(elf.STT_FUNC)
+	binary.LittleEndian.PutUint32(entry, 1)
+	binary.LittleEndian.PutUint16(entry[6:], 1)
+	for i := range uint64(count) {
+		put(entry[8:], i) // each at another address
+		b = append(b, entry...)
+	}
+	put(b[symtab.headerAt+32:], count*symBytes)
+	put(b[names.headerAt+24:], uint64(len(b)))
+	put(b[names.headerAt+32:], 60002)
+	b = append(b, 0)
+	b = append(b, bytes.Repeat([]byte("x"), 60000)...)
+	b = append(b, 0)
+
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	o, err := Parse("many", b)
+	runtime.ReadMemStats(&after)
+	if err != nil || len(o.Symbols) != count || len(o.Symbols[9].Name) != 60000 {
+		t.Fatalf("%d symbols, %v", len(o.Symbols), err)
+	}
+	if got := after.TotalAlloc - before.TotalAlloc; got > 16*uint64(len(b)) {
+		t.Errorf("%d bytes allocated for a file of %d", got, len(b))
+	} else {
+		t.Logf("%.1f times the file", float64(got)/float64(len(b)))
 	}
 }
