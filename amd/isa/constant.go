@@ -3,9 +3,9 @@ package isa
 // A constant's text depends on the type that reads it: LLVM prints a literal as
 // lit(0x1) where the assembler, given 0x1, would choose an inline constant.
 
-// isWide says whether constants of the type are read as doubles. The sources of
-// matrix operations are among them.
-func isWide(t Type) bool { return t == F64 || t == B128 || t == B256 }
+// isWide says whether constants of the type are written as doubles: the matrix
+// that a wave32 WMMA adds to is, that of a wave64 is not.
+func isWide(t Type) bool { return t == F64 || t == B256 }
 
 // appendInlineFloat appends 0.5 and its like.
 func (o *Operand) appendInlineFloat(b []byte) []byte {

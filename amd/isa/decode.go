@@ -215,6 +215,9 @@ func (d *decoder) ssrc(code uint32, t Type) Operand {
 		if n > 1 && (code == RegVCCHi || code == RegM0 || code == RegExecHi) {
 			d.unknown("a pair that starts at vcc_hi, m0 or exec_hi")
 		}
+		if n > 2 && code != RegNull {
+			d.unknown("more than two registers from vcc or exec")
+		}
 	case code <= 192:
 		o.Kind, o.Imm = InlineInt, code-128
 	case code <= 208:
@@ -223,7 +226,7 @@ func (d *decoder) ssrc(code uint32, t Type) Operand {
 		o.Kind, o.Imm = InlineFloat, inlineFloat32(code)
 	case code == 255:
 		o.Kind, o.Imm = Literal, d.literal()
-	case code >= 235 && code <= 238, code >= 251 && code <= 254:
+	case code >= 235 && code <= 239, code >= 251 && code <= 254:
 		o.Kind = Special
 	default:
 		d.unknown("reserved source operand")

@@ -93,12 +93,13 @@ const (
 
 // Operand is one resolved operand: 12 bytes.
 type Operand struct {
-	Kind Kind
-	Type Type
-	N    uint8 // registers, for register kinds
-	Mods OperandMods
-	Reg  uint16
-	Imm  uint32
+	Kind   Kind
+	Type   Type
+	N      uint8 // registers, for register kinds
+	Mods   OperandMods
+	Reg    uint16
+	Access Access
+	Imm    uint32
 }
 
 // IsConst says whether the operand is a constant that Bits gives.
@@ -162,9 +163,10 @@ func (o *Operand) appendTo(b []byte) []byte {
 	if o.Mods&SExt != 0 {
 		b = append(b, "sext("...)
 	}
+	// A constant's minus sign would read as part of the number.
+	call := o.Mods&(Neg|Abs) == Neg && (o.Kind == InlineInt || o.Kind == InlineFloat || o.Kind == Literal)
 	if o.Mods&Neg != 0 {
-		// A constant's minus sign would read as part of the number.
-		if o.Kind == InlineInt || o.Kind == InlineFloat || o.Kind == Literal {
+		if call {
 			b = append(b, "neg("...)
 		} else {
 			b = append(b, '-')
@@ -177,7 +179,7 @@ func (o *Operand) appendTo(b []byte) []byte {
 	if o.Mods&Abs != 0 {
 		b = append(b, '|')
 	}
-	if o.Mods&Neg != 0 && (o.Kind == InlineInt || o.Kind == InlineFloat || o.Kind == Literal) {
+	if call {
 		b = append(b, ')')
 	}
 	if o.Mods&SExt != 0 {
