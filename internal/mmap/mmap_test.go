@@ -33,11 +33,10 @@ func TestOpen(t *testing.T) {
 	if err := m.Populate(t.Context()); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("populate: %v", err)
 	}
-	if ctx, cancel := context.WithCancel(t.Context()); true {
-		cancel()
-		if err := m.Populate(ctx); !errors.Is(err, context.Canceled) {
-			t.Errorf("populate after cancel: %v", err)
-		}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := m.Populate(ended); !errors.Is(err, context.Canceled) {
+		t.Errorf("populate after cancel: %v", err)
 	}
 	if err := m.Lock(); err != nil {
 		t.Logf("lock: %v (needs RLIMIT_MEMLOCK)", err)
