@@ -4,12 +4,24 @@
 // [Decode] turns the words at a program counter into an [Inst]: an operation
 // ([Op], one value per encoding and opcode, with a small dense number for jump
 // tables), operands whose registers, widths and constants are resolved, and
-// modifiers. [Inst.String] is the text that llvm-objdump prints for it. Bits
-// that the hardware ignores are ignored. The package does not execute anything
-// and knows nothing of object files.
+// modifiers. [Inst.String] is the text that llvm-objdump prints for it. The
+// package does not execute anything and knows nothing of object files.
+//
+// The chips are decoded alike: the scalar float operations (s_add_f32 and its
+// like), which only gfx1150 and later have, decode for all.
 //
 // Words that are no instruction, or one that compute code cannot contain, give
 // an [*Unknown]; an instruction that runs past the end of the code gives a
-// [*Truncated]. The graphics encodings are not modelled and are Unknown: MIMG,
-// VINTERP, LDSDIR and EXP.
+// [*Truncated]. LLVM 22 is the measure of what an instruction is: bits that it
+// ignores are ignored, words that it refuses are Unknown. Unknown too, though
+// LLVM prints them, are
+//
+//   - the graphics encodings, which are not modelled: MIMG (images), EXP, LDSDIR
+//     and VINTERP;
+//   - register ranges past v255, and registers or constants where the operation
+//     takes none such (LLVM notes "Invalid register" or "Invalid immediate");
+//   - src_flat_scratch_base_lo and _hi, which came with gfx12.5.
+//
+// There is a file for each encoding, with its table of operations; vop3 and
+// vop3p share vector.go, SOP and SOPP share scalar.go.
 package isa

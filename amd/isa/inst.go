@@ -106,7 +106,6 @@ type OpFlags uint32
 const (
 	OpLiteral OpFlags = 1 << iota // always followed by a literal: s_fmaak_f32, s_setreg_imm32_b32
 	OpAtomic                      // a read-modify-write of memory
-	OpReturns                     // an atomic that returns only if glc is set
 )
 
 // Inst is one decoded instruction. It is a plain value: copies share nothing
