@@ -12,7 +12,7 @@ import (
 )
 
 func inspectMain(_ context.Context, args []string, _ io.Reader, stdout, stderr io.Writer) int {
-	var asJSON bool
+	var asJSON, disasm bool
 	var o inspect.Options
 	f := &cli.FlagSet{
 		Synopsis: "holdfast inspect FILE [flags]",
@@ -22,12 +22,13 @@ func inspectMain(_ context.Context, args []string, _ io.Reader, stdout, stderr i
 			"holdfast inspect model.gguf",
 			"holdfast inspect model.gguf --tensors",
 			"holdfast inspect model.gguf --json --all | jq '.metadata[].key'",
-			"holdfast inspect kernels.hsaco",
+			"holdfast inspect kernels.hsaco --disasm",
 		},
 	}
 	f.Bool(&asJSON, "--json", "print JSON, tensors included")
 	f.Bool(&o.Tensors, "--tensors", "list every tensor")
 	f.Bool(&o.All, "--all", "print long strings and arrays in full")
+	f.Bool(&disasm, "--disasm", "print the instructions of a code object")
 	err := func() error {
 		rest, err := f.Parse(args, os.LookupEnv)
 		if err != nil {
@@ -37,7 +38,7 @@ func inspectMain(_ context.Context, args []string, _ io.Reader, stdout, stderr i
 			return cli.Usagef("want one FILE, got %d", len(rest))
 		}
 		if isELF(rest[0]) {
-			return inspectCodeObject(stdout, rest[0], asJSON, o.All)
+			return inspectCodeObject(stdout, rest[0], asJSON, disasm, o.All)
 		}
 		file, err := gguf.Open(rest[0])
 		if err != nil {

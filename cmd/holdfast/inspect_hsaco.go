@@ -26,7 +26,7 @@ func isELF(path string) bool {
 }
 
 // inspectCodeObject prints an AMDGPU code object.
-func inspectCodeObject(w io.Writer, path string, asJSON, all bool) error {
+func inspectCodeObject(w io.Writer, path string, asJSON, disasm, all bool) error {
 	o, err := hsaco.Open(path)
 	switch {
 	case err != nil:
@@ -34,5 +34,11 @@ func inspectCodeObject(w io.Writer, path string, asJSON, all bool) error {
 	case asJSON:
 		return hsacoinspect.JSON(w, o)
 	}
-	return hsacoinspect.Text(w, o, hsacoinspect.Options{All: all})
+	if err := hsacoinspect.Text(w, o, hsacoinspect.Options{All: all}); err != nil {
+		return err
+	}
+	if disasm {
+		return hsacoinspect.Disasm(w, o)
+	}
+	return nil
 }

@@ -41,10 +41,10 @@ func TestInspectCodeObjects(t *testing.T) {
 			"s_endpgm", "",
 		},
 		{
-			"wave64 and CU mode",
-			[]string{lines},
+			"with every instruction",
+			[]string{"--disasm", lines},
 			0,
-			[]string{"wave64, CU mode, "},
+			[]string{"wave64, CU mode, ", "\n; /src/lines.cpp:15:", "\nwait\ts_waitcnt lgkmcnt(0) "},
 			"", "",
 		},
 		{"as JSON", []string{"--json", args}, 0, []string{"\"target\": \"gfx1151\",\n"}, "kernel many", ""},
