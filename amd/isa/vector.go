@@ -38,7 +38,7 @@ const (
 
 	onlyV   Field = 1 << 4 // a vector register
 	onlyVL  Field = 2 << 4 // a vector register or src_lds_direct
-	onlyS   Field = 3 << 4 // a scalar register or inline constant
+	onlyS   Field = 3 << 4 // a scalar register or constant
 	onlySL  Field = 4 << 4 // likewise, or src_lds_direct
 	onlyM   Field = 5 << 4 // a lane mask: a register, which should be a scalar one
 	onlyVC  Field = 6 << 4 // a vector register or a constant
@@ -177,17 +177,11 @@ func (d *decoder) vsrc(code uint32, a *Arg) Operand {
 	if code == RegLDSDirect && a.Type.Dwords() > 1 {
 		d.unknown("src_lds_direct as more than one register")
 	}
-	if code == literalCode && (class == onlyS || class == onlySL || d.in.Mods.DPP != NoDPP) {
-		d.unknown(noLiteral)
-		return Operand{}
-	}
 	return d.src(code, a.Type)
 }
 
-const (
-	literalCode = 255
-	noLiteral   = "a literal where the operation takes none"
-)
+// literalCode is the source code of a literal, which comes after a DPP word.
+const literalCode = 255
 
 // modBits checks the modifier bits of a VOP3 instruction with n sources against
 // what the operation has: reserved bits must be 0.
