@@ -80,7 +80,6 @@ func memoryItems() [][]uint32 {
 }
 
 func TestMemoryTextIsLLVMs(t *testing.T) {
-	for _, wave := range []Wave{Wave32, Wave64} {
-		compareWithOracle(t, wave, memoryItems())
-	}
+	t.Parallel()
+	compareWaves(t, memoryItems())
 }

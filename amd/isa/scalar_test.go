@@ -92,9 +92,11 @@ func immediateItems() [][]uint32 {
 }
 
 func TestScalarTextIsLLVMs(t *testing.T) {
-	for _, wave := range []Wave{Wave32, Wave64} {
-		compareWithOracle(t, wave, scalarItems())
-	}
+	t.Parallel()
+	compareWaves(t, scalarItems())
 }
 
-func TestImmediateTextIsLLVMs(t *testing.T) { compareWithOracle(t, Wave32, immediateItems()) }
+func TestImmediateTextIsLLVMs(t *testing.T) {
+	t.Parallel()
+	compareWithOracle(t, Wave32, immediateItems())
+}
