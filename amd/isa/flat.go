@@ -89,7 +89,7 @@ func (d *decoder) flatScalar(seg uint32) Operand {
 	switch {
 	case saddr == RegNull:
 		return Operand{Kind: Off}
-	case saddr == RegExecHi || saddr == RegExecLo && seg == segGlobal:
+	case saddr == RegExecHi, saddr == RegExecLo && seg == segGlobal && d.in.Op.Flags&opAddTid == 0:
 		d.unknown("exec as an address")
 	case seg == segScratch:
 		return d.ssrc(saddr, B32)

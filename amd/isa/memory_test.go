@@ -1,6 +1,9 @@
 package isa
 
-import "testing"
+import (
+	"math/rand/v2"
+	"testing"
+)
 
 // memoryItems walks the memory encodings: every opcode with registers in and
 // out of every field, the modifiers, offsets and scalar operands.
@@ -82,4 +85,20 @@ func memoryItems() [][]uint32 {
 func TestMemoryTextIsLLVMs(t *testing.T) {
 	t.Parallel()
 	compareWaves(t, memoryItems())
+}
+
+// TestRandomScalarAndMemoryTextIsLLVMs puts random bits behind the leading bits
+// of every scalar and memory encoding.
+func TestRandomScalarAndMemoryTextIsLLVMs(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(3, 4))
+	var items [][]uint32
+	for range 1000 {
+		for _, lead := range []struct{ bits, shift uint32 }{
+			{2, 30}, {0x17d, 23}, {0x17e, 23}, {0x17f, 23}, {0xb, 28}, {0x3d, 26}, {0x36, 26}, {0x37, 26}, {0x38, 26}, {0x3a, 26},
+		} {
+			items = append(items, []uint32{lead.bits<<lead.shift | r.Uint32()>>(32-lead.shift), r.Uint32(), 0})
+		}
+	}
+	compareWaves(t, items)
 }
