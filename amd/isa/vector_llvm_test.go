@@ -318,7 +318,7 @@ func TestEveryVectorOpcodeMatchesLLVM(t *testing.T) {
 			add(append(vop3pWords(op, 2, low, 3, codeDPP8, 0x106, 0x108), dpp8Word)...)
 		}
 	}
-	everyWave(t, 8000, lists)
+	everyWave(t, 5000, lists)
 }
 
 func TestEveryModifierBitMatchesLLVM(t *testing.T) {
@@ -370,7 +370,7 @@ func TestEveryModifierBitMatchesLLVM(t *testing.T) {
 			add(vop3pWords(op, 32, bits&0xff, bits>>8, 0x104, 0x10c, 0x114)...)
 		}
 	}
-	everyWave(t, 8000, lists)
+	everyWave(t, 5000, lists)
 }
 
 func TestEverySourceMatchesLLVM(t *testing.T) {
@@ -437,7 +437,7 @@ func TestEverySourceMatchesLLVM(t *testing.T) {
 		}
 		add(vop3pWords(0x40, dst, 0x40, 3, 0x104, 0x10c, 0x114)...)
 	}
-	everyWave(t, 8000, lists)
+	everyWave(t, 5000, lists)
 }
 
 func TestEveryDPPWordMatchesLLVM(t *testing.T) {
@@ -475,7 +475,7 @@ func TestEveryDPPWordMatchesLLVM(t *testing.T) {
 		add(append(vop3pWords(0x20, 2, 0, 0, codeDPP16, 0x106, 0x108), w)...)
 		add(append(vop3pWords(0x13, 2, 0x40, 3, codeDPP8, 0x106, 0x108), w)...)
 	}
-	everyWave(t, 8000, lists)
+	everyWave(t, 5000, lists)
 }
 
 func TestEveryVOPDPairMatchesLLVM(t *testing.T) {
@@ -503,7 +503,7 @@ func TestEveryVOPDPairMatchesLLVM(t *testing.T) {
 			)
 		}
 	}
-	everyWave(t, 8000, lists)
+	everyWave(t, 5000, lists)
 }
 
 func TestRandomVectorWordsMatchLLVM(t *testing.T) {
@@ -527,5 +527,5 @@ func TestRandomVectorWordsMatchLLVM(t *testing.T) {
 		}
 		lists = append(lists, []uint32{w, rng.Uint32(), rng.Uint32(), rng.Uint32()})
 	}
-	everyWave(t, 8000, lists)
+	everyWave(t, 5000, lists)
 }
