@@ -1,0 +1,60 @@
+package emu
+
+import "fmt"
+
+// Residency says what may happen to a buffer's pages while it is in use.
+type Residency uint8
+
+const (
+	Pageable      Residency = iota // may be unmapped, moved and mapped again
+	Pinned                         // locked in memory
+	NonMigratable                  // device memory that never moves
+)
+
+// Buffer is an allocation in the device's address space.
+type Buffer struct {
+	Name      string
+	Addr      uint64 // of the first byte
+	Data      []byte // the bytes, as the device's memory (L2) has them
+	Residency Residency
+}
+
+// Space is the device's address space: buffers apart from each other, with
+// unmapped bytes between them.
+type Space struct {
+	buffers []*Buffer // ascending by Addr
+}
+
+// Find is the buffer that holds the n bytes at addr, or nil.
+func (s *Space) Find(addr, n uint64) *Buffer {
+	lo, hi := 0, len(s.buffers)
+	for lo < hi {
+		mid := int(uint(lo+hi) >> 1)
+		if s.buffers[mid].Addr <= addr {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	if lo == 0 {
+		return nil
+	}
+	b := s.buffers[lo-1]
+	size := uint64(len(b.Data))
+	if off := addr - b.Addr; off > size || n > size-off {
+		return nil
+	}
+	return b
+}
+
+// Fault is what stops a dispatch: an access to memory that is not there, a
+// trap, the budget, a barrier that nobody will reach.
+type Fault struct {
+	PC     uint64
+	Text   string // the instruction
+	Detail string
+}
+
+func (f *Fault) Error() string {
+	return fmt.Sprintf("emu: fault at %#x (%s): %s", f.PC, f.Text, f.Detail)
+}

@@ -1,0 +1,48 @@
+package emu
+
+import "github.com/holdfast-llm/holdfast/amd/isa"
+
+// lanes is a vector register, or a vector operand made ready: one 32-bit word
+// for each lane. A wave32 uses the first 32.
+type lanes [64]uint32
+
+// wave is the state of one wave: what its instructions read and write.
+type wave struct {
+	n  int    // lanes: 32 or 64
+	pc uint64 // of the next instruction; a branch changes it
+
+	// sgpr holds the scalar registers by the number of their source field:
+	// s0 to s105, then VCC, TTMP, M0 and EXEC in their places (isa.Reg...).
+	// NULL reads 0: writes to it are dropped.
+	sgpr [128]uint32
+	scc  bool
+	mode uint32 // the MODE register: rounding, denormals, ...
+	vgpr []lanes
+
+	group *group // the workgroup it belongs to: LDS, barrier, ids
+	id    int    // in the workgroup
+}
+
+// exec is the mask of active lanes.
+func (w *wave) exec() uint64 {
+	return uint64(w.sgpr[isa.RegExecHi])<<32 | uint64(w.sgpr[isa.RegExecLo])
+}
+
+func (w *wave) setExec(m uint64) {
+	w.sgpr[isa.RegExecLo], w.sgpr[isa.RegExecHi] = uint32(m), uint32(m>>32)
+}
+
+// vcc is the vector condition code; a wave32 uses the low half.
+func (w *wave) vcc() uint64 {
+	return uint64(w.sgpr[isa.RegVCCHi])<<32 | uint64(w.sgpr[isa.RegVCCLo])
+}
+
+// full reports whether every lane is active.
+func (w *wave) full() bool { return w.exec() == ^uint64(0)>>(64-w.n) }
+
+// group is a workgroup: what its waves share.
+type group struct {
+	id    [3]uint32
+	lds   []byte
+	waves []*wave
+}
