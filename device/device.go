@@ -16,7 +16,7 @@ type Device interface {
 	Registrations(k op.Kind) []Registration
 	// Load prepares a program: it places transients in memory of its own and
 	// binds every launch. The program must outlive no value it names.
-	Load(p *Program) (Executable, error)
+	Load(p *Program, o LoadOptions) (Executable, error)
 	Close() error
 }
 
@@ -44,13 +44,18 @@ type Batch struct {
 type Limits struct {
 	Tokens  int // n
 	Outputs int // m
+	// Keys is the largest number of positions that a row attends, its own
+	// included; 0 means as many as the cache has.
+	Keys int
 }
 
 // Fault is an error of a running kernel: the device's state is unharmed, the
 // program's transients are garbage.
 type Fault struct {
 	Device string
+	Kind   FaultKind
 	Launch string // the launch that faulted
+	Op     int    // its index in Program.Decisions; -1 if no launch is known
 	Err    error
 }
 

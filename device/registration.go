@@ -6,22 +6,71 @@ import (
 	"github.com/holdfast-llm/holdfast/op"
 )
 
-// Registration is a device's offer to run an operation. The offer with the
-// highest priority whose Match does not decline is taken.
+// Registration is a device's offer to run an operation, or a run of
+// operations (a fused registration). The offer with the highest priority whose
+// Match does not decline, and whose launches verify, is taken.
 type Registration struct {
-	Name     string // "attention.serial", "mul_mat.q4_k.avx512"
+	Name     string // "attention.decode_split.multipass", "mul_mat.vec"
 	Priority int
-	Match    func(o *op.Op, c *Compile) ([]Launch, *Decline)
+	Match    func(s *Site) (*Match, *Decline)
+}
+
+// Site is where in a step a registration is asked.
+type Site struct {
+	*Compile
+	// Ops are the operation to run and all that follow it in the step.
+	Ops []*op.Op
+}
+
+// Op is the operation to run.
+func (s *Site) Op() *op.Op { return s.Ops[0] }
+
+// Users are the operations behind the first n that read v before it is
+// written again.
+func (s *Site) Users(v *op.Value, n int) []*op.Op {
+	var users []*op.Op
+	for _, o := range s.Ops[n:] {
+		for _, in := range o.In {
+			if in == v {
+				users = append(users, o)
+				break
+			}
+		}
+		for _, out := range o.Out {
+			if out == v {
+				return users
+			}
+		}
+	}
+	return users
+}
+
+// Match is how a registration runs the operations at a site.
+type Match struct {
+	Launches []Launch
+	Covers   int // operations that the launches run, from the site's first; at least 1
+	Splits   int // attention: parts that the keys are split into at most; 0 if it does not split
 }
 
 // Reason is why a registration declined: one of a closed list.
 type Reason string
 
+// The reasons. A registration's Match gives those of the first group, dispatch
+// those of the others.
 const (
-	ReasonDisabled Reason = "disabled" // switched off by the user
-	ReasonType     Reason = "type"     // element type of a value not handled
-	ReasonShape    Reason = "shape"    // sizes not handled, or better handled by another
-	ReasonCPU      Reason = "cpu"      // instruction set not there
+	ReasonType   Reason = "type"   // element type of a value not handled
+	ReasonShape  Reason = "shape"  // sizes not handled, or better handled by another
+	ReasonCPU    Reason = "cpu"    // instruction set not there
+	ReasonFusion Reason = "fusion" // the operations that follow are not those of the fused form
+	ReasonMemory Reason = "memory" // workspace larger than allowed
+
+	ReasonDisabled    Reason = "disabled"    // switched off by the user
+	ReasonQuarantined Reason = "quarantined" // faulted in a step of this shape
+
+	ReasonBounds Reason = "bounds" // a binding reaches past its value
+	ReasonAlign  Reason = "align"  // a binding is not aligned as the kernel needs
+	ReasonAccess Reason = "access" // a binding writes what is read only
+	ReasonAlias  Reason = "alias"  // a binding overlaps another, or a live transient
 )
 
 // Decline says why a registration does not run an operation. It is data, not
@@ -34,17 +83,40 @@ type Decline struct {
 
 func (d Decline) String() string { return fmt.Sprintf("%s: %s (%s)", d.Lane, d.Reason, d.Detail) }
 
-// Launch is one kernel with the values it reads and writes. Launches that do
-// not depend on each other may run at the same time.
+// Access says what a launch does with a binding.
+type Access uint8
+
+// The accesses.
+const (
+	Read      Access = 1
+	Write     Access = 2
+	ReadWrite Access = Read | Write
+)
+
+func (a Access) String() string {
+	return [...]string{"none", "read", "write", "read write"}[a&ReadWrite]
+}
+
+// Binding is memory that a launch uses: bytes [Offset, Offset+Bytes) of a value,
+// for the largest batch of the program. A kernel gets no more than that.
+type Binding struct {
+	Value         *op.Value
+	Offset, Bytes int
+	Align         int // of the first byte's address; 0 means 1
+	Access        Access
+}
+
+// Launch is one kernel with the memory it uses. Launches that do not depend on
+// each other may run at the same time.
 type Launch struct {
-	Kernel string
-	Reads  []*op.Value
-	Writes []*op.Value
-	// Bind returns the device's own executable form, given the memory of
-	// each value. It is called once, when the program is loaded.
+	Kernel   string
+	Bindings []Binding
+	// Bind returns the device's own executable form, given the memory of the
+	// launch's bindings. It is called once, when the program is loaded.
 	Bind func(mem func(*op.Value) []byte) any
-	// Wait is set by dispatch: every launch before this one has to end first.
-	Wait bool
+
+	Op   int  // set by dispatch: the index in Program.Decisions
+	Wait bool // set by dispatch: every launch before this one has to end first
 }
 
 // Program is an ordered list of launches with its transients placed in an
@@ -67,67 +139,13 @@ type Place struct {
 	First, Last   int
 }
 
-// Decision records what was chosen for one operation and what declined.
+// Decision records what was chosen for one operation, or a fused run of them,
+// and what declined.
 type Decision struct {
-	Op       string
+	Op       string // names, joined by " + "
 	Kind     op.Kind
+	Covers   int
 	Chosen   string
+	Splits   int
 	Declined []Decline
 }
-
-// Compile is what a Match may ask of the program being compiled.
-type Compile struct {
-	Limits  Limits
-	derived map[derivedKey]*op.Value
-	extra   map[*op.Value]int
-}
-
-type derivedKey struct {
-	of *op.Value
-	id string
-}
-
-// NewCompile starts a compilation for batches up to l.
-func NewCompile(l Limits) *Compile {
-	return &Compile{Limits: l, derived: map[derivedKey]*op.Value{}, extra: map[*op.Value]int{}}
-}
-
-// Derived returns a transient computed from v, such as its quantised form.
-// fresh is true the first time it is asked for since v was last written: the
-// caller then emits the launch that computes it.
-func (c *Compile) Derived(v *op.Value, id string, bytes int) (d *op.Value, fresh bool) {
-	key := derivedKey{v, id}
-	if d, ok := c.derived[key]; ok {
-		return d, false
-	}
-	d = c.Temp(v.Name+"."+id, bytes)
-	c.derived[key] = d
-	return d, true
-}
-
-// Temp returns a transient of a fixed number of bytes.
-func (c *Compile) Temp(name string, bytes int) *op.Value {
-	v := &op.Value{Name: name, Role: op.Transient, Per: op.Once}
-	c.extra[v] = bytes
-	return v
-}
-
-// Written forgets what was derived from v: it has a new value.
-func (c *Compile) Written(v *op.Value) {
-	for k := range c.derived {
-		if k.of == v {
-			delete(c.derived, k)
-		}
-	}
-}
-
-// Bytes is the size of v in the program being compiled.
-func (c *Compile) Bytes(v *op.Value) int {
-	if n, ok := c.extra[v]; ok {
-		return n
-	}
-	return v.Bytes(c.Limits.Tokens, c.Limits.Outputs)
-}
-
-// Rows is the largest number of rows of v.
-func (c *Compile) Rows(v *op.Value) int { return v.Count(c.Limits.Tokens, c.Limits.Outputs) }

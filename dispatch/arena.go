@@ -37,19 +37,18 @@ func lifetimes(p *device.Program, c *device.Compile) []device.Place {
 			stage++
 		}
 		last = stage
-		for _, vs := range [][]*op.Value{l.Reads, l.Writes} {
-			for _, v := range vs {
-				if v.Role != op.Transient && v.Role != op.Output {
-					continue
-				}
-				i, ok := index[v]
-				if !ok {
-					i = len(places)
-					index[v] = i
-					places = append(places, device.Place{Value: v, Bytes: c.Bytes(v), First: stage})
-				}
-				places[i].Last = stage
+		for _, b := range l.Bindings {
+			v := b.Value
+			if v.Role != op.Transient && v.Role != op.Output {
+				continue
 			}
+			i, ok := index[v]
+			if !ok {
+				i = len(places)
+				index[v] = i
+				places = append(places, device.Place{Value: v, Bytes: c.Bytes(v), First: stage})
+			}
+			places[i].Last = stage
 		}
 	}
 	for i := range places {

@@ -13,6 +13,21 @@ import (
 type Options struct {
 	// Disable lists name prefixes of registrations that must not be chosen.
 	Disable []string
+	// Quarantined lists registrations that must not be chosen any more, by
+	// full name, each with the fault that put it there.
+	Quarantined map[string]string
+	// Serial makes every launch wait for the one before it.
+	Serial bool
+	Arena  Arena
+}
+
+// Arena changes where transients are placed. The zero value is the usual
+// placement.
+type Arena struct {
+	Align   int  // of every transient, in bytes; a power of two; 0 means arenaAlign
+	Prefix  int  // unused bytes before the first transient
+	NoReuse bool // every transient has bytes of its own
+	Guard   int  // bytes of canary before and after every transient
 }
 
 // Compile chooses a registration for every operation of g and returns the
@@ -22,30 +37,39 @@ func Compile(dev device.Device, g *op.Graph, limits device.Limits, opt Options) 
 	p := &device.Program{Limits: limits, Output: g.Logits}
 	c := device.NewCompile(limits)
 	regs := map[op.Kind][]device.Registration{}
-	for _, o := range g.Ops {
+	for at := 0; at < len(g.Ops); {
+		o := g.Ops[at]
 		rs, ok := regs[o.Kind]
 		if !ok {
 			rs = append(rs, dev.Registrations(o.Kind)...)
 			sort.SliceStable(rs, func(i, j int) bool { return rs[i].Priority > rs[j].Priority })
 			regs[o.Kind] = rs
 		}
+		for _, v := range o.Out {
+			c.Written(v)
+		}
 		d := device.Decision{Op: o.Name, Kind: o.Kind}
+		site := &device.Site{Compile: c, Ops: g.Ops[at:]}
 		for _, r := range rs {
-			launches, decline := match(r, o, c, opt)
+			m, decline := match(r, site, opt)
 			if decline != nil {
 				d.Declined = append(d.Declined, *decline)
 				continue
 			}
-			d.Chosen = r.Name
-			p.Launches = append(p.Launches, launches...)
+			d.Chosen, d.Covers, d.Splits = r.Name, m.Covers, m.Splits
+			for _, l := range m.Launches {
+				l.Op = len(p.Decisions)
+				p.Launches = append(p.Launches, l)
+			}
 			break
 		}
 		if d.Chosen == "" {
 			return nil, &UnsupportedError{Device: dev.Name(), Op: o, Declined: d.Declined}
 		}
-		for _, v := range o.Out {
-			c.Written(v)
+		for _, covered := range g.Ops[at+1 : at+d.Covers] {
+			d.Op += " + " + covered.Name
 		}
+		at += d.Covers
 		p.Decisions = append(p.Decisions, d)
 	}
 	order(p.Launches)
@@ -53,17 +77,19 @@ func Compile(dev device.Device, g *op.Graph, limits device.Limits, opt Options) 
 	return p, nil
 }
 
-func match(r device.Registration, o *op.Op, c *device.Compile, opt Options) ([]device.Launch, *device.Decline) {
+func match(r device.Registration, s *device.Site, opt Options) (*device.Match, *device.Decline) {
 	for _, prefix := range opt.Disable {
 		if prefix != "" && strings.HasPrefix(r.Name, prefix) {
 			return nil, &device.Decline{Lane: r.Name, Reason: device.ReasonDisabled, Detail: "by prefix " + prefix}
 		}
 	}
-	launches, decline := r.Match(o, c)
+	s.Begin()
+	m, decline := r.Match(s)
 	if decline != nil {
+		s.Undo()
 		decline.Lane = r.Name
 	}
-	return launches, decline
+	return m, decline
 }
 
 // UnsupportedError says that a device has no registration for an operation.
@@ -89,21 +115,20 @@ func order(launches []device.Launch) {
 	read, written := map[*op.Value]bool{}, map[*op.Value]bool{}
 	for i := range launches {
 		l := &launches[i]
-		for _, v := range l.Reads {
-			l.Wait = l.Wait || written[v]
-		}
-		for _, v := range l.Writes {
-			l.Wait = l.Wait || written[v] || read[v]
+		for _, b := range l.Bindings {
+			l.Wait = l.Wait || written[b.Value] || b.Access&device.Write != 0 && read[b.Value]
 		}
 		if l.Wait {
 			clear(read)
 			clear(written)
 		}
-		for _, v := range l.Reads {
-			read[v] = true
-		}
-		for _, v := range l.Writes {
-			written[v] = true
+		for _, b := range l.Bindings {
+			if b.Access&device.Read != 0 {
+				read[b.Value] = true
+			}
+			if b.Access&device.Write != 0 {
+				written[b.Value] = true
+			}
 		}
 	}
 }

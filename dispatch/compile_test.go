@@ -17,15 +17,23 @@ type fake struct {
 	regs map[op.Kind][]device.Registration
 }
 
-func (f fake) Name() string                                      { return "fake" }
-func (f fake) Registrations(k op.Kind) []device.Registration     { return f.regs[k] }
-func (f fake) Load(p *device.Program) (device.Executable, error) { return nil, nil }
-func take(o *op.Op, c *device.Compile) ([]device.Launch, *device.Decline) {
-	return []device.Launch{{Kernel: o.Name, Reads: o.In, Writes: o.Out}}, nil
+func (f fake) Name() string                                  { return "fake" }
+func (f fake) Registrations(k op.Kind) []device.Registration { return f.regs[k] }
+
+func take(s *device.Site) (*device.Match, *device.Decline) {
+	o := s.Op()
+	l := device.Launch{Kernel: o.Name}
+	for _, v := range o.In {
+		l.Bindings = append(l.Bindings, s.Bind(v, device.Read))
+	}
+	for _, v := range o.Out {
+		l.Bindings = append(l.Bindings, s.Bind(v, device.Write))
+	}
+	return &device.Match{Launches: []device.Launch{l}, Covers: 1}, nil
 }
 
-func refuse(r device.Reason, detail string) func(o *op.Op, c *device.Compile) ([]device.Launch, *device.Decline) {
-	return func(*op.Op, *device.Compile) ([]device.Launch, *device.Decline) {
+func refuse(r device.Reason, detail string) func(*device.Site) (*device.Match, *device.Decline) {
+	return func(*device.Site) (*device.Match, *device.Decline) {
 		return nil, &device.Decline{Reason: r, Detail: detail}
 	}
 }

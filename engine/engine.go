@@ -241,7 +241,7 @@ func (e *Engine) compile(g *op.Graph, l device.Limits) (*program, error) {
 	if err != nil {
 		return nil, err
 	}
-	exec, err := e.dev.Load(p)
+	exec, err := e.dev.Load(p, device.LoadOptions{})
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ func (d *Device) matchKVStore(o *op.Op, c *device.Compile) ([]device.Launch, *de
 	if !okK || !okV {
 		return decline(device.ReasonType, "caches are %s and %s", o.Out[0].Type, o.Out[1].Type)
 	}
-	return []device.Launch{launch(o.Name, o.In, o.Out, func(mem func(*op.Value) []byte) kernel {
+	return []device.Launch{launch(c, o.Name, o.In, o.Out, func(mem func(*op.Value) []byte) kernel {
 		k, v, n := floats(mem(o.In[0])), floats(mem(o.In[1])), o.In[0].Count
 		return kernel{tasks: func(b *batch) int { return n(b.n, b.m) }, run: func(_ *worker, b *batch, i int) {
 			slot, pos := int(b.Slot[i]), int(b.Pos[i])
@@ -67,7 +67,7 @@ func (d *Device) matchAttention(o *op.Op, c *device.Compile) ([]device.Launch, *
 	rows := min(attentionTile, c.Limits.Tokens)
 	qFloats := rows * group * a.HeadDim
 	scratch := qFloats + 2*group + max(kern.ScratchFloats(group), kern.PrefillScratchFloats(rows, group))
-	return []device.Launch{launch(o.Name+"."+kern.Name, o.In, o.Out, func(mem func(*op.Value) []byte) kernel {
+	return []device.Launch{launch(c, o.Name+"."+kern.Name, o.In, o.Out, func(mem func(*op.Value) []byte) kernel {
 		queries, dst := floats(mem(q)), floats(mem(out))
 		return kernel{
 			scratch: 4 * scratch,

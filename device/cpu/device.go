@@ -100,11 +100,22 @@ func (d *Device) Registrations(k op.Kind) []device.Registration {
 	return nil
 }
 
-// matcher is the Match of a registration.
+// matcher is the Match of a registration that runs one operation.
 type matcher = func(o *op.Op, c *device.Compile) ([]device.Launch, *device.Decline)
 
+// single is a registration that runs one operation.
+func single(name string, priority int, m matcher) device.Registration {
+	return device.Registration{Name: name, Priority: priority, Match: func(s *device.Site) (*device.Match, *device.Decline) {
+		ls, decline := m(s.Op(), s.Compile)
+		if decline != nil {
+			return nil, decline
+		}
+		return &device.Match{Launches: ls, Covers: 1}, nil
+	}}
+}
+
 func (d *Device) one(name string, m matcher) []device.Registration {
-	return []device.Registration{{Name: name, Match: m}}
+	return []device.Registration{single(name, 0, m)}
 }
 
 // decline says why a registration does not take an operation.

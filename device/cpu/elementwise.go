@@ -12,7 +12,7 @@ const elemPiece = 2048
 func (d *Device) matchRMSNorm(o *op.Op, c *device.Compile) ([]device.Launch, *device.Decline) {
 	x, w, y := o.In[0], o.In[1], o.Out[0]
 	group := w.Cols
-	return []device.Launch{launch(o.Name, o.In, o.Out, func(mem func(*op.Value) []byte) kernel {
+	return []device.Launch{launch(c, o.Name, o.In, o.Out, func(mem func(*op.Value) []byte) kernel {
 		src, gain, dst := floats(mem(x)), floats(mem(w)), floats(mem(y))
 		p := cut(x.Cols, max(group, elemPiece/group*group))
 		return kernel{
@@ -28,17 +28,17 @@ func (d *Device) matchRMSNorm(o *op.Op, c *device.Compile) ([]device.Launch, *de
 }
 
 func (d *Device) matchAdd(o *op.Op, c *device.Compile) ([]device.Launch, *device.Decline) {
-	return d.binary(o, d.elem.Add)
+	return d.binary(o, c, d.elem.Add)
 }
 
 func (d *Device) matchSwiGLU(o *op.Op, c *device.Compile) ([]device.Launch, *device.Decline) {
-	return d.binary(o, d.elem.SwiGLU)
+	return d.binary(o, c, d.elem.SwiGLU)
 }
 
 // binary is y = f(a, b), element by element.
-func (d *Device) binary(o *op.Op, f func(y, a, b []float32)) ([]device.Launch, *device.Decline) {
+func (d *Device) binary(o *op.Op, c *device.Compile, f func(y, a, b []float32)) ([]device.Launch, *device.Decline) {
 	y := o.Out[0]
-	return []device.Launch{launch(o.Name, o.In, o.Out, func(mem func(*op.Value) []byte) kernel {
+	return []device.Launch{launch(c, o.Name, o.In, o.Out, func(mem func(*op.Value) []byte) kernel {
 		a, b, dst := floats(mem(o.In[0])), floats(mem(o.In[1])), floats(mem(y))
 		p := cut(y.Cols, elemPiece)
 		return kernel{

@@ -42,6 +42,7 @@ type worker struct {
 type step struct {
 	kernel
 	name string
+	op   int // the decision it belongs to
 	wait bool
 }
 
@@ -65,7 +66,7 @@ type executable struct {
 }
 
 // Load places the program's transients and binds its launches.
-func (d *Device) Load(p *device.Program) (device.Executable, error) {
+func (d *Device) Load(p *device.Program, o device.LoadOptions) (device.Executable, error) {
 	arena, err := mmap.Anonymous(max(p.ArenaBytes, 1))
 	if err != nil {
 		return nil, fmt.Errorf("cpu: arena of %d bytes: %w", p.ArenaBytes, err)
@@ -78,17 +79,12 @@ func (d *Device) Load(p *device.Program) (device.Executable, error) {
 	for _, at := range p.Places {
 		e.places[at.Value] = arena.Bytes()[at.Offset : at.Offset+at.Bytes : at.Offset+at.Bytes]
 	}
-	mem := func(v *op.Value) []byte {
-		if b, ok := e.places[v]; ok {
-			return b
-		}
-		return v.Data
-	}
 	scratch := 0
-	for _, l := range p.Launches {
-		k := l.Bind(mem).(kernel)
+	for i := range p.Launches {
+		l := &p.Launches[i]
+		k := l.Bind(func(v *op.Value) []byte { return e.bound(l, v) }).(kernel)
 		scratch = max(scratch, k.scratch)
-		e.steps = append(e.steps, step{kernel: k, name: l.Kernel, wait: l.Wait})
+		e.steps = append(e.steps, step{kernel: k, name: l.Kernel, op: l.Op, wait: l.Wait})
 	}
 	for i := range e.workers {
 		e.workers[i] = worker{id: i, scratch: alignedBytes(scratch)}
@@ -96,6 +92,22 @@ func (d *Device) Load(p *device.Program) (device.Executable, error) {
 	e.batch.tiles = make([]tile, 0, p.Limits.Tokens)
 	e.job = e.work
 	return e, nil
+}
+
+// bound is the memory that a launch has of v: what its binding says and no
+// more.
+func (e *executable) bound(l *device.Launch, v *op.Value) []byte {
+	for _, b := range l.Bindings {
+		if b.Value != v {
+			continue
+		}
+		mem, placed := e.places[v]
+		if !placed {
+			mem = v.Data
+		}
+		return mem[b.Offset : b.Offset+b.Bytes : b.Offset+b.Bytes]
+	}
+	panic("cpu: " + l.Kernel + " uses " + v.Name + " without a binding")
 }
 
 // Run executes the program for b. Errors: a batch larger than the program's
@@ -129,7 +141,7 @@ func (e *executable) scan() error {
 	out := floats(e.places[v])[:e.batch.m*v.Cols]
 	if i := e.dev.elem.NonFinite(out); i >= 0 {
 		return &device.Fault{
-			Device: e.dev.Name(), Launch: v.Name,
+			Device: e.dev.Name(), Launch: v.Name, Op: -1,
 			Err: fmt.Errorf("output row %d, element %d is %v", i/v.Cols, i%v.Cols, out[i]),
 		}
 	}
@@ -219,7 +231,7 @@ func (e *executable) recover(w *worker, at *int) {
 	if !ok {
 		err = fmt.Errorf("%v", r)
 	}
-	w.fault = &device.Fault{Device: e.dev.Name(), Launch: e.steps[*at].name, Err: err}
+	w.fault = &device.Fault{Device: e.dev.Name(), Launch: e.steps[*at].name, Op: e.steps[*at].op, Err: err}
 	e.dev.pool.broken.Store(true)
 }
 

@@ -20,8 +20,8 @@ const (
 // matrix-vector kernel for anything.
 func (d *Device) mulMat() []device.Registration {
 	return []device.Registration{
-		{Name: "mul_mat.gemm", Priority: 1, Match: d.matchGemm},
-		{Name: "mul_mat.vec", Match: d.matchMatVec},
+		single("mul_mat.gemm", 1, d.matchGemm),
+		single("mul_mat.vec", 0, d.matchMatVec),
 	}
 }
 
@@ -36,7 +36,7 @@ func (d *Device) matchMatVec(o *op.Op, c *device.Compile) ([]device.Launch, *dev
 	}
 	pack, ls := d.packRows(o, x, x.Cols, 1, &kern, c)
 	reads := append([]*op.Value{pack}, o.In[1:]...)
-	return append(ls, launch(o.Name+"."+kern.Name, reads, o.Out, func(mem func(*op.Value) []byte) kernel {
+	return append(ls, launch(c, o.Name+"."+kern.Name, reads, o.Out, func(mem func(*op.Value) []byte) kernel {
 		acts, weights, dst, bias := mem(pack), mem(w), floats(mem(y)), biasOf(o, mem)
 		rowBytes, actBytes := w.RowBytes(), kern.ActBytes(w.Cols)
 		p := cut(w.Height, chunkRows(rowBytes))
@@ -72,7 +72,7 @@ func (d *Device) packRows(o *op.Op, x *op.Value, k, per int, kern *simd.MatVec, 
 	if !fresh {
 		return pack, nil
 	}
-	return pack, []device.Launch{launch(o.Name+".pack", []*op.Value{x}, []*op.Value{pack}, func(mem func(*op.Value) []byte) kernel {
+	return pack, []device.Launch{launch(c, o.Name+".pack", []*op.Value{x}, []*op.Value{pack}, func(mem func(*op.Value) []byte) kernel {
 		src, dst := floats(mem(x)), mem(pack)
 		return kernel{
 			tasks: func(b *batch) int { return x.Count(b.n, b.m) * per },
@@ -95,7 +95,7 @@ func (d *Device) matchGemm(o *op.Op, c *device.Compile) ([]device.Launch, *devic
 	pack, fresh := c.Derived(x, kern.ActID, kern.ActBytes(w.Cols, c.Rows(x)))
 	var ls []device.Launch
 	if fresh {
-		ls = append(ls, launch(o.Name+".pack", []*op.Value{x}, []*op.Value{pack}, func(mem func(*op.Value) []byte) kernel {
+		ls = append(ls, launch(c, o.Name+".pack", []*op.Value{x}, []*op.Value{pack}, func(mem func(*op.Value) []byte) kernel {
 			src, dst, rows := floats(mem(x)), mem(pack), packTile(kern.RowTile)
 			return kernel{
 				tasks: func(b *batch) int { return (x.Count(b.n, b.m) + rows - 1) / rows },
@@ -107,7 +107,7 @@ func (d *Device) matchGemm(o *op.Op, c *device.Compile) ([]device.Launch, *devic
 		}))
 	}
 	reads := append([]*op.Value{pack}, o.In[1:]...)
-	return append(ls, launch(o.Name+"."+kern.Name, reads, o.Out, func(mem func(*op.Value) []byte) kernel {
+	return append(ls, launch(c, o.Name+"."+kern.Name, reads, o.Out, func(mem func(*op.Value) []byte) kernel {
 		acts, weights, dst, bias := mem(pack), mem(w), floats(mem(y)), biasOf(o, mem)
 		rowBytes, p := w.RowBytes(), cut(w.Height, kern.Panel)
 		return kernel{

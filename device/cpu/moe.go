@@ -11,7 +11,7 @@ import (
 
 func (d *Device) matchMoERoute(o *op.Op, c *device.Compile) ([]device.Launch, *device.Decline) {
 	a, logits, ids, weights := o.Attr, o.In[0], o.Out[0], o.Out[1]
-	return []device.Launch{launch(o.Name, o.In, o.Out, func(mem func(*op.Value) []byte) kernel {
+	return []device.Launch{launch(c, o.Name, o.In, o.Out, func(mem func(*op.Value) []byte) kernel {
 		in, idv, wv := floats(mem(logits)), ints(mem(ids)), floats(mem(weights))
 		return kernel{tasks: count(ids), run: func(_ *worker, b *batch, i int) {
 			err := route(idv[i*a.Used:(i+1)*a.Used], wv[i*a.Used:(i+1)*a.Used], in[i*a.Experts:(i+1)*a.Experts], a.RenormTopK, a.ExpertsScale)
@@ -77,7 +77,7 @@ func route(ids []int32, weights, logits []float32, renorm bool, scale float32) e
 
 func (d *Device) matchMoESum(o *op.Op, c *device.Compile) ([]device.Launch, *device.Decline) {
 	x, weights, y, used := o.In[0], o.In[1], o.Out[0], o.Attr.Used
-	return []device.Launch{launch(o.Name, o.In, o.Out, func(mem func(*op.Value) []byte) kernel {
+	return []device.Launch{launch(c, o.Name, o.In, o.Out, func(mem func(*op.Value) []byte) kernel {
 		src, wv, dst := floats(mem(x)), floats(mem(weights)), floats(mem(y))
 		p := cut(y.Cols, elemPiece)
 		return kernel{
@@ -99,8 +99,8 @@ func (d *Device) matchMoESum(o *op.Op, c *device.Compile) ([]device.Launch, *dev
 // (row, expert) pair for anything.
 func (d *Device) mulMatID() []device.Registration {
 	return []device.Registration{
-		{Name: "mul_mat_id.gemm", Priority: 1, Match: d.matchGemmID},
-		{Name: "mul_mat_id.vec", Match: d.matchMatVecID},
+		single("mul_mat_id.gemm", 1, d.matchGemmID),
+		single("mul_mat_id.vec", 0, d.matchMatVecID),
 	}
 }
 
@@ -121,7 +121,7 @@ func (d *Device) matchMatVecID(o *op.Op, c *device.Compile) ([]device.Launch, *d
 	}
 	per := x.Cols / w.Cols // 1: x is shared by the row's experts; used: each has its own
 	pack, ls := d.packRows(o, x, w.Cols, per, &kern, c)
-	return append(ls, launch(o.Name+"."+kern.Name, []*op.Value{pack, w, ids}, o.Out, func(mem func(*op.Value) []byte) kernel {
+	return append(ls, launch(c, o.Name+"."+kern.Name, []*op.Value{pack, w, ids}, o.Out, func(mem func(*op.Value) []byte) kernel {
 		acts, weights, idv, dst := mem(pack), mem(w), ints(mem(ids)), floats(mem(y))
 		rowBytes, actBytes := w.RowBytes(), kern.ActBytes(w.Cols)
 		p := cut(w.Height, chunkRows(rowBytes))
@@ -187,7 +187,7 @@ func (d *Device) matchGemmID(o *op.Op, c *device.Compile) ([]device.Launch, *dev
 
 	byExpert, fresh := c.Derived(ids, "groups", 4*(w.Experts+1+pairs))
 	if fresh {
-		ls = append(ls, launch(o.Name+".groups", []*op.Value{ids}, []*op.Value{byExpert}, func(mem func(*op.Value) []byte) kernel {
+		ls = append(ls, launch(c, o.Name+".groups", []*op.Value{ids}, []*op.Value{byExpert}, func(mem func(*op.Value) []byte) kernel {
 			idv, g := ints(mem(ids)), groupsIn(mem(byExpert), w.Experts)
 			return kernel{tasks: func(*batch) int { return 1 }, run: func(_ *worker, b *batch, _ int) {
 				g.fill(idv[:y.Count(b.n, b.m)*used], w.Experts)
@@ -202,7 +202,7 @@ func (d *Device) matchGemmID(o *op.Op, c *device.Compile) ([]device.Launch, *dev
 	perRow := packBytes(kern.RowTile) // no expert's packed rows take more than this for each
 	pack, fresh := c.Derived(x, kern.ActID+".by_expert", pairs*perRow)
 	if fresh {
-		ls = append(ls, launch(o.Name+".pack", []*op.Value{x, byExpert}, []*op.Value{pack}, func(mem func(*op.Value) []byte) kernel {
+		ls = append(ls, launch(c, o.Name+".pack", []*op.Value{x, byExpert}, []*op.Value{pack}, func(mem func(*op.Value) []byte) kernel {
 			src, dst, g := floats(mem(x)), mem(pack), groupsIn(mem(byExpert), w.Experts)
 			return kernel{
 				scratch: 4 * k * c.Rows(y), // a token chooses an expert once
@@ -215,7 +215,7 @@ func (d *Device) matchGemmID(o *op.Op, c *device.Compile) ([]device.Launch, *dev
 		}))
 	}
 
-	return append(ls, launch(o.Name+"."+kern.Name, []*op.Value{pack, w, byExpert}, o.Out, func(mem func(*op.Value) []byte) kernel {
+	return append(ls, launch(c, o.Name+"."+kern.Name, []*op.Value{pack, w, byExpert}, o.Out, func(mem func(*op.Value) []byte) kernel {
 		acts, weights, dst, g := mem(pack), mem(w), floats(mem(y)), groupsIn(mem(byExpert), w.Experts)
 		rowBytes, p := w.RowBytes(), cut(w.Height, kern.Panel)
 		outBytes := 4 * c.Rows(y) * kern.Panel // a token chooses an expert once

@@ -11,7 +11,7 @@ import (
 // 40,000 an angle in float32 would be off by 0.002 radians.
 func (d *Device) matchRopeTable(o *op.Op, c *device.Compile) ([]device.Launch, *device.Decline) {
 	out, r := o.Out[0], o.Attr.Rotary
-	return []device.Launch{launch(o.Name, o.In, o.Out, func(mem func(*op.Value) []byte) kernel {
+	return []device.Launch{launch(c, o.Name, o.In, o.Out, func(mem func(*op.Value) []byte) kernel {
 		table, half := floats(mem(out)), len(r.InvFreq)
 		return kernel{tasks: count(out), run: func(_ *worker, b *batch, i int) {
 			row := table[i*2*half : (i+1)*2*half]
@@ -30,7 +30,7 @@ func (d *Device) matchRope(o *op.Op, c *device.Compile) ([]device.Launch, *devic
 	if a.Rotary.Interleaved {
 		rotate = d.elem.RopeNorm
 	}
-	return []device.Launch{launch(o.Name, o.In, o.Out, func(mem func(*op.Value) []byte) kernel {
+	return []device.Launch{launch(c, o.Name, o.In, o.Out, func(mem func(*op.Value) []byte) kernel {
 		v, t, half := floats(mem(x)), floats(mem(table)), len(a.Rotary.InvFreq)
 		return kernel{tasks: count(x), run: func(_ *worker, _ *batch, i int) {
 			cos, sin := t[i*2*half:i*2*half+half], t[i*2*half+half:(i+1)*2*half]

@@ -1,0 +1,78 @@
+package device
+
+import "github.com/holdfast-llm/holdfast/op"
+
+// Compile is what a Match may ask of the program being compiled.
+type Compile struct {
+	Limits  Limits
+	derived map[derivedKey]*op.Value
+	fresh   []derivedKey // made by the match under way
+	extra   map[*op.Value]int
+}
+
+type derivedKey struct {
+	of *op.Value
+	id string
+}
+
+// NewCompile starts a compilation for batches up to l.
+func NewCompile(l Limits) *Compile {
+	return &Compile{Limits: l, derived: map[derivedKey]*op.Value{}, extra: map[*op.Value]int{}}
+}
+
+// Derived returns a transient computed from v, such as its quantised form.
+// fresh is true the first time it is asked for since v was last written: the
+// caller then emits the launch that computes it.
+func (c *Compile) Derived(v *op.Value, id string, bytes int) (d *op.Value, fresh bool) {
+	key := derivedKey{v, id}
+	if d, ok := c.derived[key]; ok {
+		return d, false
+	}
+	d = c.Temp(v.Name+"."+id, bytes)
+	c.derived[key] = d
+	c.fresh = append(c.fresh, key)
+	return d, true
+}
+
+// Temp returns a transient of a fixed number of bytes.
+func (c *Compile) Temp(name string, bytes int) *op.Value {
+	v := &op.Value{Name: name, Role: op.Transient, Per: op.Once}
+	c.extra[v] = bytes
+	return v
+}
+
+// Written forgets what was derived from v: it gets a new value.
+func (c *Compile) Written(v *op.Value) {
+	for k := range c.derived {
+		if k.of == v {
+			delete(c.derived, k)
+		}
+	}
+}
+
+// Begin starts a match; Undo forgets what was derived since.
+func (c *Compile) Begin() { c.fresh = c.fresh[:0] }
+
+// Undo forgets what the match under way derived: its launches will not run.
+func (c *Compile) Undo() {
+	for _, k := range c.fresh {
+		delete(c.derived, k)
+	}
+	c.fresh = c.fresh[:0]
+}
+
+// Bytes is the size of v in the program being compiled.
+func (c *Compile) Bytes(v *op.Value) int {
+	if n, ok := c.extra[v]; ok {
+		return n
+	}
+	return v.Bytes(c.Limits.Tokens, c.Limits.Outputs)
+}
+
+// Rows is the largest number of rows of v.
+func (c *Compile) Rows(v *op.Value) int { return v.Count(c.Limits.Tokens, c.Limits.Outputs) }
+
+// Bind is a binding of the whole of v.
+func (c *Compile) Bind(v *op.Value, a Access) Binding {
+	return Binding{Value: v, Bytes: c.Bytes(v), Access: a}
+}
