@@ -21,6 +21,8 @@ type wave struct {
 
 	group *group // the workgroup it belongs to: LDS, barrier, ids
 	id    int    // in the workgroup
+
+	vec vectorScratch // where vector operands are made ready: vector_source.go
 }
 
 // exec is the mask of active lanes.

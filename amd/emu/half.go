@@ -1,0 +1,145 @@
+package emu
+
+import "math"
+
+// Half precision. Sources are widened to float32, in which sums, products,
+// quotients and roots may be rounded twice without harm (24 bits are at least
+// 2*11+2); a fused multiply-add is exact in float64 wherever it matters.
+
+// widen is a half as float32 bits. A NaN keeps its payload and is not quieted.
+func widen(h uint32) uint32 {
+	sign, rest := h&0x8000<<16, h&0x7fff
+	switch {
+	case rest >= 0x7c00:
+		return sign | 0x7f800000 | rest&0x3ff<<13
+	case rest >= 0x400:
+		return sign | (rest<<13 + (127-15)<<23)
+	case rest == 0:
+		return sign
+	}
+	// A denormal: its fraction as an integer, times 2^-24.
+	return sign | math.Float32bits(float32(rest)*(1.0/(1<<24)))
+}
+
+// narrow rounds a float32 to the nearest half; NaNs become quiet.
+func narrow(v uint32) uint32 {
+	sign, rest := v>>16&0x8000, v&0x7fffffff
+	switch {
+	case rest > 0x7f800000:
+		return sign | 0x7e00 | rest>>13&0x3ff
+	case rest >= 0x477ff000: // rounds to more than 65504
+		return sign | 0x7c00
+	case rest >= 0x38800000: // normal
+		return sign | (rest+0xfff+rest>>13&1)>>13 - (127-15)<<10
+	}
+	// Adding 0.5 puts the last bit that a denormal half keeps at the end of the
+	// float32, which rounds it.
+	x := math.Float32bits(math.Float32frombits(rest) + 0.5)
+	return sign | (x - 0x3f000000)
+}
+
+var halfOperations = map[string]operation{
+	"v_add_f16":    {run: addF16},
+	"v_sub_f16":    {run: subF16},
+	"v_subrev_f16": {run: func(w *wave, d, a, b, c *lanes) { subF16(w, d, b, a, c) }},
+	"v_mul_f16":    {run: mulF16},
+	"v_fma_f16":    {run: fmaF16},
+	"v_fmac_f16":   {run: fmaF16},
+	"v_fmaak_f16":  {run: fmaF16},
+	"v_fmamk_f16":  {run: fmaF16},
+	"v_min_f16":    {run: lanes2(func(w *wave, a, b uint32) uint32 { return half.min(w, w.mode64(), a&0xffff, b&0xffff) })},
+	"v_max_f16":    {run: lanes2(func(w *wave, a, b uint32) uint32 { return half.max(w, w.mode64(), a&0xffff, b&0xffff) })},
+	"v_min3_f16":   {run: half3(func(w *wave, m floatMode, a, b, c uint32) uint32 { return half.min(w, m, half.min(w, m, a, b), c) })},
+	"v_max3_f16":   {run: half3(func(w *wave, m floatMode, a, b, c uint32) uint32 { return half.max(w, m, half.max(w, m, a, b), c) })},
+	"v_maxmin_f16": {run: half3(func(w *wave, m floatMode, a, b, c uint32) uint32 { return half.min(w, m, half.max(w, m, a, b), c) })},
+	"v_minmax_f16": {run: half3(func(w *wave, m floatMode, a, b, c uint32) uint32 { return half.max(w, m, half.min(w, m, a, b), c) })},
+	"v_med3_f16":   {run: half3(half.med3)},
+}
+
+func half3(f func(w *wave, m floatMode, a, b, c uint32) uint32) kernel {
+	return func(w *wave, d, a, b, c *lanes) {
+		m := w.mode64()
+		for i := range d[:w.n] {
+			d[i] = f(w, m, a[i]&0xffff, b[i]&0xffff, c[i]&0xffff)
+		}
+	}
+}
+
+// nanHalf is nan32 for halves.
+func nanHalf(a, b uint32) uint32 {
+	if half.isNaN(a) {
+		return a | 1<<9
+	}
+	if half.isNaN(b) {
+		return b | 1<<9
+	}
+	return half.invalid()
+}
+
+// addHalf, mulHalf and fmaHalf compute in the usual mode.
+
+func addHalf(a, b uint32) uint32 {
+	r := f32(widen(a)) + f32(widen(b))
+	if r != r {
+		return nanHalf(a, b)
+	}
+	return narrow(math.Float32bits(r))
+}
+
+func mulHalf(a, b uint32) uint32 {
+	r := f32(widen(a)) * f32(widen(b))
+	if r != r {
+		return nanHalf(a, b)
+	}
+	return narrow(math.Float32bits(r))
+}
+
+func fmaHalf(a, b, c uint32) uint32 { return half.fma(floatMode{}, a, b, c) }
+
+func addF16(w *wave, d, a, b, _ *lanes) {
+	if !w.plain64() {
+		m := w.mode64()
+		for i := range d[:w.n] {
+			d[i] = half.add(m, a[i]&0xffff, b[i]&0xffff)
+		}
+		return
+	}
+	for i := range d[:w.n] {
+		d[i] = addHalf(a[i]&0xffff, b[i]&0xffff)
+	}
+}
+
+func subF16(w *wave, d, a, b, c *lanes) {
+	m := w.mode64()
+	for i := range d[:w.n] {
+		y := b[i] & 0xffff
+		if !half.isNaN(y) {
+			y ^= 0x8000
+		}
+		if w.plain64() {
+			d[i] = addHalf(a[i]&0xffff, y)
+		} else {
+			d[i] = half.add(m, a[i]&0xffff, y)
+		}
+	}
+}
+
+func mulF16(w *wave, d, a, b, _ *lanes) {
+	if !w.plain64() {
+		m := w.mode64()
+		for i := range d[:w.n] {
+			d[i] = half.mul(m, a[i]&0xffff, b[i]&0xffff)
+		}
+		return
+	}
+	for i := range d[:w.n] {
+		d[i] = mulHalf(a[i]&0xffff, b[i]&0xffff)
+	}
+}
+
+func fmaF16(w *wave, d, a, b, c *lanes) {
+	m := w.mode64()
+	for i := range d[:w.n] {
+		d[i] = half.fma(m, a[i]&0xffff, b[i]&0xffff, c[i]&0xffff)
+	}
+}

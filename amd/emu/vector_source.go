@@ -1,0 +1,272 @@
+package emu
+
+import "github.com/holdfast-llm/holdfast/amd/isa"
+
+// wide is a 64-bit operand made ready.
+type wide [64]uint64
+
+// vectorScratch is where a wave's vector operands are made ready, so that
+// nothing is allocated while it runs.
+type vectorScratch struct {
+	src     [3]lanes
+	dst     lanes
+	wideSrc [3]wide
+	wideDst wide
+	moved   lanes // what a lane permutation reads
+}
+
+// sourceKind says where a source comes from.
+type sourceKind uint8
+
+const (
+	fromNothing  sourceKind = iota
+	fromRegister            // a VGPR as it is
+	fromVGPR                // a VGPR with modifiers
+	fromSGPR
+	fromConstant
+	fromState // a special register that is computed: scc, vccz, ...
+)
+
+// source is one source operand of a vector instruction, resolved.
+type source struct {
+	kind  sourceKind
+	reg   uint16 // the VGPR, or the index in wave.sgpr, or the special register
+	pair  bool   // 64 bits: this register and the next
+	fixed bool   // something below has to be done to the value
+
+	shift    uint8  // to the right: 16 for a high half
+	and, xor uint64 // abs clears the sign, neg flips it
+	pack     bool   // two halves chosen by lo and hi
+	lo, hi   uint8  // shifts to the right of the halves of a packed operand
+
+	lanes *lanes // a constant, in every lane
+	wide  *wide
+}
+
+// newSource resolves operand o, the n-th source.
+func newSource(in *inst, o *isa.Operand, n int) (source, error) {
+	s := source{pair: o.Type.Dwords() == 2, and: ^uint64(0)}
+	s.modify(in, o, n)
+	switch o.Kind {
+	case isa.VGPR:
+		s.kind, s.reg = fromRegister, o.Reg
+		if s.fixed {
+			s.kind = fromVGPR
+		}
+	case isa.SGPR:
+		s.kind, s.reg = fromSGPR, o.Reg
+	case isa.TTMP:
+		s.kind, s.reg = fromSGPR, isaTTMP0+o.Reg
+	case isa.Special:
+		s.kind, s.reg = fromSGPR, o.Reg
+		if o.Reg >= isa.RegSharedBase {
+			s.kind = fromState
+		}
+		if o.Reg == isa.RegLDSDirect || o.Reg == isa.RegPopsExitingWave {
+			return s, &Unsupported{PC: in.PC, Text: in.Inst.String()}
+		}
+	default:
+		s.kind = fromConstant
+		s.constant(constantBits(o))
+	}
+	return s, nil
+}
+
+// isaTTMP0 is the source number of ttmp0.
+const isaTTMP0 = 108
+
+// constantBits is the value of a constant operand. The hardware gives packed
+// integers a float's 32 bits, not two halves.
+func constantBits(o *isa.Operand) uint64 {
+	if o.Kind == isa.InlineFloat && o.Type == isa.V2B16 {
+		return uint64(o.Imm)
+	}
+	return o.Bits()
+}
+
+// constant puts v, with the modifiers applied, into every lane.
+func (s *source) constant(v uint64) {
+	v = s.apply(v)
+	s.fixed = false
+	if s.pair {
+		s.wide = new(wide)
+		for i := range s.wide {
+			s.wide[i] = v
+		}
+		return
+	}
+	s.lanes, s.wide = new(lanes), new(wide)
+	for i := range s.lanes {
+		s.lanes[i], s.wide[i] = uint32(v), uint64(uint32(v))
+	}
+}
+
+// modify takes over the modifiers of operand o.
+func (s *source) modify(in *inst, o *isa.Operand, n int) {
+	high := o.Mods&isa.High != 0
+	if in.Op.Format == isa.VOP3 && o.Kind != isa.VGPR && in.Op.Flags&isa.OpSel != 0 && isHalf(o.Type) {
+		high = in.Mods.OpSel>>n&1 != 0
+	}
+	if high {
+		s.shift = 16
+	}
+	sign := signBit(o.Type)
+	if o.Mods&isa.Abs != 0 {
+		s.and = ^sign
+	}
+	if o.Mods&isa.Neg != 0 {
+		s.xor = sign
+	}
+	if in.Op.Format == isa.VOP3P && isPacked(o.Type) {
+		m := &in.Mods
+		s.lo, s.hi = m.OpSel>>n&1*16, m.OpSelHi>>n&1*16
+		s.pack = s.lo != 0 || s.hi != 16
+		if o.Type != isa.V2B16 {
+			s.xor = uint64(m.NegLo>>n&1)<<15 | uint64(m.NegHi>>n&1)<<31
+		}
+	} else if in.Op.Format == isa.VOP3P && o.Type == isa.F32 && in.Mods.NegLo>>n&1 != 0 {
+		s.xor = sign
+	}
+	s.fixed = s.shift != 0 || ^s.and != 0 || s.xor != 0 || s.pack
+}
+
+func isHalf(t isa.Type) bool { return t == isa.B16 || t == isa.F16 || t == isa.BF16 }
+
+func isPacked(t isa.Type) bool { return t == isa.V2B16 || t == isa.V2F16 || t == isa.V2BF16 }
+
+// signBit is the sign of a value of the type.
+func signBit(t isa.Type) uint64 {
+	switch t {
+	case isa.F16, isa.BF16, isa.B16:
+		return 1 << 15
+	case isa.F64, isa.B64, isa.I64:
+		return 1 << 63
+	}
+	return 1 << 31
+}
+
+// apply does to one value what the modifiers say.
+func (s *source) apply(v uint64) uint64 {
+	if s.pack {
+		v = v>>s.lo&0xffff | v>>s.hi&0xffff<<16
+	}
+	return v>>s.shift&s.and ^ s.xor
+}
+
+// get returns the source's lanes, which are the register itself or tmp.
+func (s *source) get(w *wave, tmp *lanes) *lanes {
+	if s.kind == fromRegister {
+		return &w.vgpr[s.reg]
+	}
+	return s.ready(w, tmp)
+}
+
+func (s *source) ready(w *wave, tmp *lanes) *lanes {
+	switch s.kind {
+	case fromVGPR:
+		s.fix(tmp, &w.vgpr[s.reg], w.n)
+		return tmp
+	case fromConstant:
+		return s.lanes
+	case fromNothing:
+		return nil
+	}
+	tmp.fill(uint32(s.apply(s.scalar(w))), w.n)
+	return tmp
+}
+
+// fill sets the first n lanes, a multiple of 8.
+func (l *lanes) fill(v uint32, n int) {
+	for i := 0; i+8 <= n; i += 8 {
+		q := (*[8]uint32)(l[i:])
+		q[0], q[1], q[2], q[3], q[4], q[5], q[6], q[7] = v, v, v, v, v, v, v, v
+	}
+}
+
+// fix copies src with the modifiers applied.
+func (s *source) fix(dst, src *lanes, n int) {
+	if s.pack {
+		lo, hi, xor := s.lo, s.hi, uint32(s.xor)
+		for i, v := range src[:n] {
+			dst[i&63] = (v>>lo&0xffff | v>>hi<<16) ^ xor
+		}
+		return
+	}
+	shift, and, xor := s.shift, uint32(s.and), uint32(s.xor)
+	for i, v := range src[:n] {
+		dst[i&63] = v>>shift&and ^ xor
+	}
+}
+
+// readyWide is ready for operations with a 64-bit operand.
+func (s *source) readyWide(w *wave, tmp *wide) *wide {
+	switch s.kind {
+	case fromRegister, fromVGPR:
+		lo := w.vgpr[s.reg][:w.n]
+		if !s.pair {
+			for i, v := range lo {
+				tmp[i&63] = uint64(v)
+			}
+		} else {
+			hi := w.vgpr[s.reg+1][:len(lo)]
+			for i, v := range lo {
+				tmp[i&63] = uint64(hi[i])<<32 | uint64(v)
+			}
+		}
+		if s.fixed {
+			for i := range tmp[:w.n] {
+				tmp[i] = s.apply(tmp[i])
+			}
+		}
+		return tmp
+	case fromConstant:
+		return s.wide
+	case fromNothing:
+		return nil
+	}
+	v := s.apply(s.scalar(w))
+	for i := range tmp[:w.n] {
+		tmp[i] = v
+	}
+	return tmp
+}
+
+// scalar is the value of a source that all lanes share, without modifiers.
+func (s *source) scalar(w *wave) uint64 {
+	if s.kind == fromState {
+		return stateValue(w, s.reg)
+	}
+	v := uint64(w.sgpr[s.reg])
+	if s.pair && s.reg != isa.RegNull {
+		v |= uint64(w.sgpr[s.reg+1]) << 32
+	}
+	return v
+}
+
+// stateValue is the value of a special register that is not in the file.
+func stateValue(w *wave, reg uint16) uint64 {
+	is := func(b bool) uint64 {
+		if b {
+			return 1
+		}
+		return 0
+	}
+	mask := ^uint64(0) >> (64 - w.n)
+	switch reg {
+	case isa.RegSCC:
+		return is(w.scc)
+	case isa.RegVCCZ:
+		return is(w.vcc()&mask == 0)
+	case isa.RegExecZ:
+		return is(w.exec()&mask == 0)
+	}
+	return 0
+}
+
+// mask is the value of a source that is a lane mask.
+func (s *source) mask(w *wave) uint64 {
+	if s.kind == fromConstant {
+		return s.wide[0]
+	}
+	return s.scalar(w)
+}
