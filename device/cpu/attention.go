@@ -102,7 +102,7 @@ func attendRow(kern *simd.Attention, out, q []float32, g int, k, v []byte, n int
 		m[i], l[i] = float32(math.Inf(-1)), 0
 	}
 	clear(out)
-	kern.Accumulate(out, m, l, q, g, k, v, n, rest)
+	kern.Accumulate(out, m, l, q, g, k, v, n, nil, rest)
 	dim := len(out) / g
 	for i := range g {
 		inv := 1 / l[i] // the row's own key is never masked, so l > 0

@@ -21,13 +21,15 @@ type Attention struct {
 	// Accumulate folds keys [0,n) into the partial state of g heads: running
 	// maximum m and sum l, both [g], and unnormalised output acc, [g][vDim].
 	// The caller starts with m = -Inf, l = 0, acc = 0; the result is acc/l.
-	// q is [g][headDim].
+	// q is [g][headDim]. bias, if not nil, is [n] and added to the scores of
+	// every head; none of it may be -Inf (a key that is not attended must be
+	// left out, or its value would count as 0 times whatever lies there).
 	//
 	// Keys are taken in blocks of BlockKeys from k's start with one rescale a
 	// block. Splitting the keys over several calls at multiples of BlockKeys
 	// gives the same bits; at other places, equal results up to rounding. A
 	// head's bits do not depend on g nor on the other heads.
-	Accumulate func(acc, m, l, q []float32, g int, k, v []byte, n int, scratch []float32)
+	Accumulate func(acc, m, l, q []float32, g int, k, v []byte, n int, bias, scratch []float32)
 	// ScratchFloats is how much scratch Accumulate needs.
 	ScratchFloats func(g int) int
 

@@ -146,7 +146,7 @@ func (a *simdAttention) scratchFloats(g int) int { return g * (BlockKeys + 2) }
 // accumulate alternates scores, softmax step and weighted sum over blocks of
 // keys. While a block's keys are read its values are fetched into the cache,
 // and while these are read, the next block's keys.
-func (a *simdAttention) accumulate(acc, m, l, q []float32, g int, k, v []byte, n int, scratch []float32) {
+func (a *simdAttention) accumulate(acc, m, l, q []float32, g int, k, v []byte, n int, bias, scratch []float32) {
 	k, v = k[:n*a.kBytes], v[:n*a.vBytes]
 	acc, m, l, q = acc[:g*a.vDim], m[:g], l[:g], q[:g*a.headDim]
 	s, scratch := scratch[:g*BlockKeys], scratch[g*BlockKeys:]
@@ -174,6 +174,12 @@ func (a *simdAttention) accumulate(acc, m, l, q []float32, g int, k, v []byte, n
 			}
 			a.scores[at].run(&s[h*BlockKeys], &q[h*a.headDim], &kb[0], next, a.headDim, keys)
 			next = &kb[0] // nothing more to fetch
+		}
+		if bias != nil {
+			for h := range g {
+				a.elem.Add(s[h*BlockKeys:][:keys], s[h*BlockKeys:][:keys], bias[:keys])
+			}
+			bias = bias[keys:]
 		}
 		a.soft32(&s[0], &count[0], &m[0], &l[0], &f[0], g)
 		next = &vb[0]

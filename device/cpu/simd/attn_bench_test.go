@@ -41,7 +41,7 @@ func BenchmarkAttentionDecode(b *testing.B) {
 						i := 0
 						for b.Loop() {
 							at := i % kvHeads * n * row
-							a.Accumulate(p.acc, p.m, p.l, q, g, k[at:], v[at:], n, scratch)
+							a.Accumulate(p.acc, p.m, p.l, q, g, k[at:], v[at:], n, nil, scratch)
 							i++
 						}
 						b.ReportMetric(float64(2*n*row*b.N)/float64(b.Elapsed().Nanoseconds()), "GB/s")

@@ -30,7 +30,7 @@ func TestAttentionTouchesOnlyItsOperands(t *testing.T) {
 						f := func(n int) []float32 { return fencedFloats(t, make([]float32, n), atEnd) }
 						kb, vb := fenced(t, k.bytes, atEnd), fenced(t, v.bytes, atEnd)
 						q := fencedFloats(t, normal(r, n*g*headDim, 1), atEnd)
-						a.Accumulate(f(g*vDim), f(g), f(g), q[len(q)-g*headDim:], g, kb, vb, n, f(a.ScratchFloats(g)))
+						a.Accumulate(f(g*vDim), f(g), f(g), q[len(q)-g*headDim:], g, kb, vb, n, nil, f(a.ScratchFloats(g)))
 						a.Prefill(f(n*g*vDim), g*vDim, q, g*headDim, n, g, kb, vb, 0, f(a.PrefillScratchFloats(n, g)))
 					}
 				}

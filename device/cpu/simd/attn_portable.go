@@ -18,9 +18,12 @@ func (a *portableAttention) scratchFloats(int) int {
 	return BlockKeys * (a.headDim + a.vDim + 1)
 }
 
-func (a *portableAttention) accumulate(acc, m, l, q []float32, g int, k, v []byte, n int, scratch []float32) {
+func (a *portableAttention) accumulate(acc, m, l, q []float32, g int, k, v []byte, n int, bias, scratch []float32) {
 	for j := 0; j < n; j += BlockKeys {
 		b := a.widen(k, v, j, min(BlockKeys, n-j), scratch)
+		if bias != nil {
+			b.bias = bias[j:]
+		}
 		for h := range g {
 			a.step(acc[h*a.vDim:][:a.vDim], &m[h], &l[h], q[h*a.headDim:], b)
 		}
@@ -32,6 +35,7 @@ type keyBlock struct {
 	n      int
 	k, v   []float32
 	scores []float32 // [BlockKeys], work space
+	bias   []float32 // added to the scores; nil: none
 }
 
 // widen loads cache rows [from, from+n).
@@ -54,6 +58,9 @@ func (a *portableAttention) step(acc []float32, m, l *float32, q []float32, b ke
 	scores := b.scores[:b.n]
 	for j := range scores {
 		scores[j] = dot(q, b.k[j*a.headDim:][:a.headDim])
+		if b.bias != nil {
+			scores[j] += b.bias[j]
+		}
 	}
 	if f := softmaxStep(scores, m, l); f != 1 {
 		for i := range acc {

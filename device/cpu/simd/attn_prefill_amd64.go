@@ -34,6 +34,8 @@ type prefillTile struct {
 	count, f []float32
 	k, v     []float32 // [prefillKeys][headDim], [prefillKeys][vDim]
 	kt       []float32 // [headDim][prefillKeys]
+	// dirty: a value of a key that some row does not see is NaN or infinite.
+	dirty bool
 }
 
 func (a *simdAttention) newTile(lines int, scratch []float32) prefillTile {
@@ -68,6 +70,8 @@ func (a *simdAttention) prefill(out []float32, ldo int, q []float32, ldq, r, g i
 		for j := 0; j < end; j += prefillKeys {
 			keys := min(prefillKeys, end-j)
 			a.loadKeys(&t, k[j*a.kBytes:][:keys*a.kBytes], v[j*a.vBytes:][:keys*a.vBytes], keys)
+			unseen := min(keys, max(0, first+1-j)) // the first row sees all keys before it
+			t.dirty = a.elem.NonFinite(t.v[unseen*a.vDim:keys*a.vDim]) >= 0
 			// Lines of rows before position j see none of these keys.
 			from := max(0, j-first) * g / mulRows * mulRows
 			for ; from < len(t.m); from += stripLines {
@@ -109,6 +113,10 @@ func (a *simdAttention) strip(t *prefillTile, from, lines, g, keys, pos int) {
 		t.count[i] = float32(max(0, min(keys, pos+(from+i)/g+1)))
 	}
 	a.soft64(&t.s[0], &t.count[0], &t.m[from], &t.l[from], &t.f[0], lines)
+	if t.dirty {
+		a.weighSeen(t, from, lines)
+		return
+	}
 	for i := 0; i < lines; i += mulRows {
 		c := 0
 		for ; c+a.cols <= a.vDim; c += a.cols {
@@ -116,6 +124,21 @@ func (a *simdAttention) strip(t *prefillTile, from, lines, g, keys, pos int) {
 		}
 		for ; c < a.vDim; c += 16 {
 			a.mulAdd16(&t.o[(from+i)*a.vDim+c], 4*a.vDim, &t.s[i*prefillKeys], 4*prefillKeys, &t.v[c], 4*a.vDim, keys, &t.f[i])
+		}
+	}
+}
+
+// weighSeen is the product with the values line by line, of no more keys than
+// the line sees: the whole product would multiply the others by 0, and 0 times
+// a NaN is no 0. The sums are in the same order, so the bits are the same.
+func (a *simdAttention) weighSeen(t *prefillTile, from, lines int) {
+	for i := range lines {
+		o := t.o[(from+i)*a.vDim:][:a.vDim]
+		for c := range o {
+			o[c] *= t.f[i]
+		}
+		for j := range int(t.count[i]) {
+			a.elem.AXPY(o, t.s[i*prefillKeys+j], t.v[j*a.vDim:][:a.vDim])
 		}
 	}
 }

@@ -109,7 +109,7 @@ func (p partials) finish(vDim int) []float32 {
 func dirty(n int) []float32 { return slices.Repeat([]float32{float32(math.NaN())}, n) }
 
 func accumulate(a *Attention, p partials, q []float32, g int, k, v []byte, n int) {
-	a.Accumulate(p.acc, p.m, p.l, q, g, k, v, n, dirty(a.ScratchFloats(g)))
+	a.Accumulate(p.acc, p.m, p.l, q, g, k, v, n, nil, dirty(a.ScratchFloats(g)))
 }
 
 func forAttention(t *testing.T, headDim, vDim int, f func(t *testing.T, a *Attention, typ quant.Type)) {
@@ -333,7 +333,7 @@ func TestAttentionAllocatesNothing(t *testing.T) {
 		q, out, p := make([]float32, 2*g*dim), make([]float32, 2*g*dim), newPartials(g, dim)
 		scratch := make([]float32, max(a.ScratchFloats(g), a.PrefillScratchFloats(2, g)))
 		if n := testing.AllocsPerRun(5, func() {
-			a.Accumulate(p.acc, p.m, p.l, q, g, k, k, 100, scratch)
+			a.Accumulate(p.acc, p.m, p.l, q, g, k, k, 100, nil, scratch)
 			a.Prefill(out, g*dim, q, g*dim, 2, g, k, k, 98, scratch)
 		}); n != 0 {
 			t.Errorf("%v allocations", n)
