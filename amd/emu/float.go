@@ -103,6 +103,8 @@ func (f format) value(v uint32) float64 {
 	switch {
 	case e == 1<<f.exp-1:
 		return math.Float64frombits(sign | 0x7ff<<52)
+	case e == 0 && m == 0:
+		return math.Float64frombits(sign)
 	case e == 0:
 		x := math.Ldexp(float64(m), 1-f.bias()-int(f.mant))
 		return math.Float64frombits(math.Float64bits(x) | sign)

@@ -85,7 +85,10 @@ func unpack64(v uint64) number {
 }
 
 // softFMA64 is a*b + c, rounded once as the mode says.
-func softFMA64(m floatMode, a, b, c uint64) uint64 {
+func softFMA64(m floatMode, a, b, c uint64) uint64 { return scaledFMA64(m, a, b, c, 0) }
+
+// scaledFMA64 is (a*b + c) * 2^n, rounded once.
+func scaledFMA64(m floatMode, a, b, c uint64, n int) uint64 {
 	a, b, c = flush64(a, m.flushIn), flush64(b, m.flushIn), flush64(c, m.flushIn)
 	// Infinities and NaNs are the host's, and rounding is no matter.
 	if isSpecial(a) || isSpecial(b) || isSpecial(c) {
@@ -114,6 +117,7 @@ func softFMA64(m floatMode, a, b, c uint64) uint64 {
 		}
 		return uint64(bit(negative)) << 63
 	}
+	r.exp += n
 	return r.round64(m)
 }
 

@@ -94,8 +94,6 @@ func mulHalf(a, b uint32) uint32 {
 	return narrow(math.Float32bits(r))
 }
 
-func fmaHalf(a, b, c uint32) uint32 { return half.fma(floatMode{}, a, b, c) }
-
 func addF16(w *wave, d, a, b, _ *lanes) {
 	if !w.plain64() {
 		m := w.mode64()
@@ -138,8 +136,42 @@ func mulF16(w *wave, d, a, b, _ *lanes) {
 }
 
 func fmaF16(w *wave, d, a, b, c *lanes) {
+	if w.plain64() {
+		for i := range d[:w.n] {
+			d[i] = fmaHalf(a[i]&0xffff, b[i]&0xffff, c[i]&0xffff)
+		}
+		return
+	}
 	m := w.mode64()
 	for i := range d[:w.n] {
 		d[i] = half.fma(m, a[i]&0xffff, b[i]&0xffff, c[i]&0xffff)
 	}
+}
+
+// fmaHalf is a*b + c of halves in the usual mode. The float64 sum of the exact
+// product is exact wherever the result is not plainly nearer to one half.
+func fmaHalf(a, b, c uint32) uint32 {
+	s := float64(f32(widen(a)))*float64(f32(widen(b))) + float64(f32(widen(c)))
+	if s != s || s == 0 {
+		return half.fma(floatMode{}, a, b, c)
+	}
+	// To odd in float32, which has enough bits for the second rounding.
+	r := float32(s)
+	v := math.Float32bits(r)
+	if float64(r) != s {
+		v = oddNeighbour(v, s)
+	}
+	return narrow(v)
+}
+
+// oddNeighbour is the float32 with an odd last bit next to s, of which v is the
+// nearest.
+func oddNeighbour(v uint32, s float64) uint32 {
+	if v&1 != 0 {
+		return v
+	}
+	if (float64(f32(v)) < s) == (s > 0) {
+		return v + 1
+	}
+	return v - 1
 }

@@ -57,7 +57,8 @@ func vectorOperations() map[string]operation {
 	for _, family := range []map[string]operation{
 		moveOperations, integerOperations, bitOperations, shortOperations,
 		floatOperations, halfOperations, doubleOperations, convertOperations,
-		compareOperations(), carryOperations,
+		compareOperations(), carryOperations, partOperations, transOperations,
+		divideOperations, cubeOperations, packedOperations(), dotOperations, matrixOperations,
 	} {
 		maps.Copy(all, family)
 	}

@@ -1,6 +1,10 @@
 package emu
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/holdfast-llm/holdfast/amd/isa"
+)
 
 // Integer arithmetic of 32 bits. With clamp the result saturates.
 
@@ -60,6 +64,8 @@ var integerOperations = map[string]operation{
 	},
 	"v_msad_u8": {run: int3(msadU8), saturate: int3(func(a, b, c uint32) uint32 { return satU32(uint64(msadU8(a, b, 0)) + uint64(c)) })},
 	"v_lerp_u8": {run: int3(lerpU8)},
+
+	"v_mqsad_u32_u8": {custom: prepareMaskedSad},
 
 	"v_mad_u64_u32": {custom: madWide(false)},
 	"v_mad_i64_i32": {custom: madWide(true)},
@@ -288,4 +294,38 @@ func madI64(a, b, c uint64, saturate bool) (uint64, bool) {
 		}
 	}
 	return uint64(v), negative
+}
+
+// prepareMaskedSad is for v_mqsad_u32_u8: as v_mqsad_pk_u16_u8, but with four
+// sums of 32 bits in four registers.
+func prepareMaskedSad(in *inst) error {
+	dst := in.Operands[0].Reg
+	a, err := newSource(in, &in.Operands[1], 0)
+	if err != nil {
+		return err
+	}
+	b, err := newSource(in, &in.Operands[2], 1)
+	if err != nil {
+		return err
+	}
+	sums := in.Operands[3].Reg
+	saturate := in.Mods.Flags&isa.Clamp != 0
+	in.run = func(w *wave, _ *inst) {
+		as, bs := a.readyWide(w, &w.vec.wideSrc[0]), b.readyWide(w, &w.vec.wideSrc[1])
+		for m := w.active(); m != 0; m &= m - 1 {
+			i := bits.TrailingZeros64(m) & 63
+			var r [4]uint32
+			for j := range r {
+				sum := uint64(msadU8(uint32(as[i]>>(8*j)), uint32(bs[i]), 0)) + uint64(w.vgpr[int(sums)+j][i])
+				if saturate {
+					sum = min(sum, 0xffffffff)
+				}
+				r[j] = uint32(sum)
+			}
+			for j, v := range r {
+				w.vgpr[int(dst)+j][i] = v
+			}
+		}
+	}
+	return nil
 }

@@ -12,7 +12,8 @@ type vectorScratch struct {
 	dst     lanes
 	wideSrc [3]wide
 	wideDst wide
-	moved   lanes // what a lane permutation reads
+	moved   lanes    // what a lane permutation reads
+	halves  [4]lanes // high halves, or halves as floats
 }
 
 // sourceKind says where a source comes from.
@@ -47,6 +48,13 @@ type source struct {
 func newSource(in *inst, o *isa.Operand, n int) (source, error) {
 	s := source{pair: o.Type.Dwords() == 2, and: ^uint64(0)}
 	s.modify(in, o, n)
+	return s, s.resolve(in, o)
+}
+
+// resolve finds the register or the constant of a source whose modifiers are
+// set.
+func (s *source) resolve(in *inst, o *isa.Operand) error {
+	s.fixed = s.shift != 0 || ^s.and != 0 || s.xor != 0 || s.pack
 	switch o.Kind {
 	case isa.VGPR:
 		s.kind, s.reg = fromRegister, o.Reg
@@ -63,21 +71,25 @@ func newSource(in *inst, o *isa.Operand, n int) (source, error) {
 			s.kind = fromState
 		}
 		if o.Reg == isa.RegLDSDirect || o.Reg == isa.RegPopsExitingWave {
-			return s, &Unsupported{PC: in.PC, Text: in.Inst.String()}
+			return &Unsupported{PC: in.PC, Text: in.Inst.String()}
 		}
 	default:
 		s.kind = fromConstant
-		s.constant(constantBits(o))
+		s.constant(constantBits(in, o))
 	}
-	return s, nil
+	return nil
 }
 
 // isaTTMP0 is the source number of ttmp0.
 const isaTTMP0 = 108
 
 // constantBits is the value of a constant operand. The hardware gives packed
-// integers a float's 32 bits, not two halves.
-func constantBits(o *isa.Operand) uint64 {
+// integers a float's 32 bits, not two halves, and v_pk_fmac_f16 an inline
+// constant twice.
+func constantBits(in *inst, o *isa.Operand) uint64 {
+	if in.Op.Format == isa.VOP2 && o.Type == isa.V2F16 && o.Kind != isa.Literal && in.Op.Name == "v_pk_fmac_f16" {
+		return o.Bits() & 0xffff * 0x10001
+	}
 	if o.Kind == isa.InlineFloat && o.Type == isa.V2B16 {
 		return uint64(o.Imm)
 	}
@@ -127,7 +139,6 @@ func (s *source) modify(in *inst, o *isa.Operand, n int) {
 	} else if in.Op.Format == isa.VOP3P && o.Type == isa.F32 && in.Mods.NegLo>>n&1 != 0 {
 		s.xor = sign
 	}
-	s.fixed = s.shift != 0 || ^s.and != 0 || s.xor != 0 || s.pack
 }
 
 func isHalf(t isa.Type) bool { return t == isa.B16 || t == isa.F16 || t == isa.BF16 }

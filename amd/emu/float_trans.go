@@ -1,0 +1,160 @@
+package emu
+
+import "math"
+
+// The functions that the hardware approximates: reciprocals, roots, powers,
+// logarithms and sines. Here they are computed in float64 and rounded, which
+// is the correctly rounded result but where that lies within about 2^-28 of an
+// ulp of the middle between two neighbours.
+//
+// In single precision denormal sources and results count as zero in every
+// mode, except for sines. Sines take turns, not radians, of any size.
+
+const (
+	approximate   = "correctly rounded; hardware is within 1 ULP"
+	approximate64 = "within 1 ULP; hardware has about half of the bits, which code refines"
+)
+
+var transOperations = map[string]operation{
+	"v_exp_f32":       {run: trans32(math.Exp2), approximate: approximate},
+	"v_log_f32":       {run: trans32(log2), approximate: approximate},
+	"v_rcp_f32":       {run: trans32(reciprocal), approximate: approximate},
+	"v_rcp_iflag_f32": {run: trans32(reciprocal), approximate: approximate},
+	"v_rsq_f32":       {run: trans32(reciprocalRoot), approximate: approximate},
+	"v_sqrt_f32":      {run: trans32(math.Sqrt), approximate: approximate},
+	"v_sin_f32":       {run: sine32(sineTurns), approximate: approximate},
+	"v_cos_f32":       {run: sine32(cosineTurns), approximate: approximate},
+	"v_exp_f16":       {run: trans16(math.Exp2), approximate: approximate},
+	"v_log_f16":       {run: trans16(log2), approximate: approximate},
+	"v_rcp_f16":       {run: trans16(reciprocal), approximate: approximate},
+	"v_rsq_f16":       {run: trans16(reciprocalRoot), approximate: approximate},
+	"v_sqrt_f16":      {run: trans16(math.Sqrt), approximate: approximate},
+	"v_sin_f16":       {run: trans16(sineTurns), approximate: approximate},
+	"v_cos_f16":       {run: trans16(cosineTurns), approximate: approximate},
+	"v_rcp_f64":       {wide: trans64(reciprocal), approximate: approximate64},
+	"v_rsq_f64":       {wide: trans64(reciprocalRoot), approximate: approximate64},
+	"v_sqrt_f64":      {wide: trans64(math.Sqrt), approximate: approximate64},
+}
+
+// evaluate is f of v, which is no NaN unless f has no value.
+func (f format) evaluate(m floatMode, v uint32, fn func(float64) float64) uint32 {
+	v = f.flush(v, m.flushIn)
+	if f.isNaN(v) {
+		return v | f.quietBit()
+	}
+	x := fn(f.value(v))
+	if x != x {
+		return f.invalid()
+	}
+	return f.round(m, x)
+}
+
+func trans32(fn func(float64) float64) kernel {
+	m := floatMode{flushIn: true, flushOut: true}
+	return func(w *wave, d, a, _, _ *lanes) {
+		for i := range d[:w.n] {
+			d[i] = single.evaluate(m, a[i], fn)
+		}
+	}
+}
+
+func sine32(fn func(float64) float64) kernel {
+	return func(w *wave, d, a, _, _ *lanes) {
+		m := w.mode32()
+		m.round = toNearest
+		for i := range d[:w.n] {
+			d[i] = single.evaluate(m, a[i], fn)
+		}
+	}
+}
+
+func trans16(fn func(float64) float64) kernel {
+	return func(w *wave, d, a, _, _ *lanes) {
+		m := w.mode64()
+		m.round = toNearest
+		for i := range d[:w.n] {
+			d[i] = half.evaluate(m, a[i]&0xffff, fn)
+		}
+	}
+}
+
+func trans64(fn func(float64) float64) wideKernel {
+	return func(w *wave, d, a, _, _ *wide) {
+		m := w.mode64()
+		for i := range d[:w.n] {
+			v := flush64(a[i], m.flushIn)
+			if isNaN64(v) {
+				d[i] = v | quiet64
+				continue
+			}
+			if v = math.Float64bits(fn(f64(v))); isNaN64(v) {
+				v = invalid64
+			}
+			d[i] = flush64(v, m.flushOut)
+		}
+	}
+}
+
+func reciprocal(x float64) float64 { return 1 / x }
+
+// reciprocalRoot of -0 is -Inf.
+func reciprocalRoot(x float64) float64 { return 1 / math.Sqrt(x) }
+
+// log2 is accurate near 1, where math.Log2 cancels.
+func log2(x float64) float64 {
+	if x > 0.5 && x < 2 {
+		return math.Log1p(x-1) / math.Ln2
+	}
+	return math.Log2(x)
+}
+
+// sineTurns is the sine of x turns. The argument is reduced exactly, so that
+// quarters of turns give exact results.
+func sineTurns(x float64) float64 {
+	quarter, rest, ok := reduceTurns(x)
+	if !ok {
+		return math.NaN()
+	}
+	switch quarter {
+	case 0:
+		if rest == 0 {
+			return math.Copysign(0, x)
+		}
+		return math.Sin(rest)
+	case 1:
+		return math.Cos(rest)
+	case 2:
+		if rest == 0 {
+			return math.Copysign(0, x)
+		}
+		return -math.Sin(rest)
+	}
+	return -math.Cos(rest)
+}
+
+func cosineTurns(x float64) float64 {
+	quarter, rest, ok := reduceTurns(x)
+	if !ok {
+		return math.NaN()
+	}
+	switch quarter {
+	case 0:
+		return math.Cos(rest)
+	case 1:
+		return 0 - math.Sin(rest)
+	case 2:
+		return -math.Cos(rest)
+	}
+	return 0 + math.Sin(rest)
+}
+
+// reduceTurns is x turns as quarters of a turn and a rest in radians, at most
+// an eighth of a turn; false if x is not finite.
+func reduceTurns(x float64) (quarter int, rest float64, ok bool) {
+	if math.IsInf(x, 0) || x != x {
+		return 0, 0, false
+	}
+	x -= math.RoundToEven(x)
+	q := math.RoundToEven(4 * x)
+	return int(q) & 3, (x - q/4) * (2 * math.Pi), true
+}
