@@ -24,7 +24,9 @@ const (
 	// In: k, v. Out: K cache, V cache.
 	KVStore
 	// Attention: softmax(q K^T Scale) V over the sequence's cache up to and
-	// including the row's position. In: q, K cache, V cache. Out: o.
+	// including the row's position, or over the last Window of that. A mask
+	// [n][keys] of F16 or F32 is added to the scaled scores; -Inf leaves a key
+	// out. In: q, K cache, V cache[, mask]. Out: o.
 	Attention
 	// Add: y = a + b. In: a, b. Out: y (may be a).
 	Add
@@ -65,6 +67,7 @@ type Attr struct {
 	HeadDim int     // Rope, Attention, KVStore: elements of a query or key head
 	VDim    int     // Attention, KVStore: elements of a value head
 	Scale   float32 // Attention: multiplies q·k
+	Window  int     // Attention: keys that a row attends at most; 0 means all before it
 	Rotary  *Rotary // RopeTable, Rope
 
 	Experts      int     // MoERoute

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/holdfast-llm/holdfast/attn/kv"
@@ -10,104 +11,179 @@ import (
 	"github.com/holdfast-llm/holdfast/op"
 )
 
-// attentionTile is the largest number of query rows of one sequence that are
-// attended together: each key row read serves all of them.
-const attentionTile = 32
-
-func (d *Device) matchKVStore(o *op.Op, c *device.Compile) ([]device.Launch, *device.Decline) {
-	a := o.Attr
-	storeK, okK := d.encode(o.Out[0].Type)
-	storeV, okV := d.encode(o.Out[1].Type)
-	if !okK || !okV {
-		return decline(device.ReasonType, "caches are %s and %s", o.Out[0].Type, o.Out[1].Type)
+// attention offers, for up to splitRows query rows, the split lanes: one for
+// each range of depths, each also in a form that packs its result for the
+// projection behind it. The serial lane beneath takes anything.
+func (d *Device) attention() []device.Registration {
+	var rs []device.Registration
+	for _, s := range splitLanes {
+		rs = append(rs,
+			device.Registration{Name: s.name + ".next_q8", Priority: 2, Match: s.match(d, true)},
+			device.Registration{Name: s.name, Priority: 1, Match: s.match(d, false)})
 	}
-	return []device.Launch{launch(c, o.Name, o.In, o.Out, func(mem func(*op.Value) []byte) kernel {
-		k, v, n := floats(mem(o.In[0])), floats(mem(o.In[1])), o.In[0].Count
-		return kernel{tasks: func(b *batch) int { return n(b.n, b.m) }, run: func(_ *worker, b *batch, i int) {
-			slot, pos := int(b.Slot[i]), int(b.Pos[i])
-			for h := range a.KVHeads {
-				storeK(cacheRow(o.Out[0], slot, h, pos), k[(i*a.KVHeads+h)*a.HeadDim:][:a.HeadDim])
-				storeV(cacheRow(o.Out[1], slot, h, pos), v[(i*a.KVHeads+h)*a.VDim:][:a.VDim])
-			}
-		}}
-	})}, nil
+	rs = append(rs, single("attention.serial", 0, d.matchSerial(d.level)))
+	if d.level != simd.Portable {
+		rs = append(rs, single("attention.portable", -1, d.matchSerial(simd.Portable)))
+	}
+	return rs
 }
 
-// cacheRow is one position of one head.
-func cacheRow(c *op.Value, slot, head, pos int) []byte {
-	n := c.Type.RowBytes(c.Cache.HeadDim)
-	return kv.Rows(c, slot, head)[pos*n : (pos+1)*n]
+// attend is an attention operation with its kernels: what the lanes share.
+type attend struct {
+	op    *op.Op
+	kern  simd.Attention
+	group int // query heads of a KV head
+	heads int // KV heads
+
+	headDim, vDim  int
+	kBytes, vBytes int // of a cache row
+	kc, vc         *op.Value
+	mask           *op.Value // nil: none
 }
 
-// encode is the function that writes a row of a cache of type t.
-func (d *Device) encode(t quant.Type) (func(dst []byte, x []float32), bool) {
-	switch t {
-	case quant.F16:
-		return func(dst []byte, x []float32) { d.elem.ToF16(halves(dst), x) }, true
-	case quant.BF16:
-		return func(dst []byte, x []float32) { d.elem.ToBF16(halves(dst), x) }, true
-	case quant.Q8_0:
-		return d.elem.ToQ8_0, true
-	case quant.F32:
-		return func(dst []byte, x []float32) { copy(floats(dst), x) }, true
+func newAttend(o *op.Op, l simd.Level) (*attend, *device.Decline) {
+	a := &attend{
+		op: o, group: o.Attr.Heads / o.Attr.KVHeads, heads: o.Attr.KVHeads,
+		headDim: o.Attr.HeadDim, vDim: o.Attr.VDim, kc: o.In[1], vc: o.In[2],
 	}
-	return nil, false
-}
-
-// matchAttention is the lane beneath all others: one pass over the keys, any
-// depth, any head size, any number of query rows. A task is one tile of query
-// rows and one KV head.
-func (d *Device) matchAttention(o *op.Op, c *device.Compile) ([]device.Launch, *device.Decline) {
-	a, q, kc, vc, out := o.Attr, o.In[0], o.In[1], o.In[2], o.Out[0]
-	kern, ok := simd.AttentionFor(d.level, kc.Type, vc.Type, a.HeadDim, a.VDim)
-	if !ok {
-		return decline(device.ReasonType, "keys of %s in heads of %d, values of %s in heads of %d", kc.Type, a.HeadDim, vc.Type, a.VDim)
+	var ok bool
+	if a.kern, ok = simd.AttentionFor(l, a.kc.Type, a.vc.Type, a.headDim, a.vDim); !ok {
+		_, d := decline(device.ReasonType, "keys of %s in heads of %d, values of %s in heads of %d", a.kc.Type, a.headDim, a.vc.Type, a.vDim)
+		return nil, d
 	}
-	group := a.Heads / a.KVHeads
-	rows := min(attentionTile, c.Limits.Tokens)
-	qFloats := rows * group * a.HeadDim
-	scratch := qFloats + 2*group + max(kern.ScratchFloats(group), kern.PrefillScratchFloats(rows, group))
-	return []device.Launch{launch(c, o.Name+"."+kern.Name, o.In, o.Out, func(mem func(*op.Value) []byte) kernel {
-		queries, dst := floats(mem(q)), floats(mem(out))
-		return kernel{
-			scratch: 4 * scratch,
-			tasks:   func(b *batch) int { return len(b.tiles) * a.KVHeads },
-			run: func(w *worker, b *batch, task int) {
-				t, h := &b.tiles[task/a.KVHeads], task%a.KVHeads
-				s := floats(w.scratch)
-				scaled, s := s[:qFloats], s[qFloats:]
-				for i := range t.rows {
-					src := queries[(t.row+i)*q.Cols+h*group*a.HeadDim:][:group*a.HeadDim]
-					for j, v := range src {
-						scaled[i*group*a.HeadDim+j] = v * a.Scale
-					}
-				}
-				k, v := kv.Rows(kc, t.slot, h), kv.Rows(vc, t.slot, h)
-				o := dst[t.row*out.Cols+h*group*a.VDim:]
-				if t.rows > 1 {
-					kern.Prefill(o, out.Cols, scaled, group*a.HeadDim, t.rows, group, k, v, t.pos, s)
-					return
-				}
-				attendRow(&kern, o[:group*a.VDim], scaled, group, k, v, t.pos+1, s)
-			},
-		}
-	})}, nil
-}
-
-// attendRow attends one query row of g heads to n keys. scratch holds the
-// heads' running maximum and sum, then the kernel's own.
-func attendRow(kern *simd.Attention, out, q []float32, g int, k, v []byte, n int, scratch []float32) {
-	m, l, rest := scratch[:g], scratch[g:2*g], scratch[2*g:]
-	for i := range m {
-		m[i], l[i] = float32(math.Inf(-1)), 0
-	}
-	clear(out)
-	kern.Accumulate(out, m, l, q, g, k, v, n, nil, rest)
-	dim := len(out) / g
-	for i := range g {
-		inv := 1 / l[i] // the row's own key is never masked, so l > 0
-		for j := i * dim; j < (i+1)*dim; j++ {
-			out[j] *= inv
+	a.kBytes, a.vBytes = a.kc.Type.RowBytes(a.headDim), a.vc.Type.RowBytes(a.vDim)
+	if len(o.In) > 3 {
+		a.mask = o.In[3]
+		if a.mask.Type != quant.F16 && a.mask.Type != quant.F32 {
+			_, d := decline(device.ReasonType, "mask of %s, want F16 or F32", a.mask.Type)
+			return nil, d
 		}
 	}
+	return a, nil
 }
+
+// span is the keys that the row at a position attends, masked ones included.
+func (a *attend) span(pos int) (first, end int) {
+	end = pos + 1
+	if w := a.op.Attr.Window; w > 0 {
+		first = max(0, end-w)
+	}
+	return first, end
+}
+
+// scale writes the queries of one row and KV head, times the score scale.
+func (a *attend) scale(dst, queries []float32, row, head int) {
+	n := a.group * a.headDim
+	for j, v := range queries[row*a.heads*n+head*n:][:n] {
+		dst[j] = v * a.op.Attr.Scale
+	}
+}
+
+// partial is the state of a group of heads, as attn.State has it for one.
+type partial struct {
+	m, l []float32 // [group]
+	o    []float32 // [group][vDim]
+}
+
+// partialIn lays a state out in attn.StateFloats(group, vDim) floats.
+func (a *attend) partialIn(f []float32) partial {
+	g := a.group
+	return partial{m: f[:g], l: f[g : 2*g], o: f[2*g : 2*g+g*a.vDim]}
+}
+
+func (p partial) reset() {
+	for i := range p.m {
+		p.m[i] = float32(math.Inf(-1))
+	}
+	clear(p.l)
+	clear(p.o)
+}
+
+// maskChunk is the number of keys whose mask is looked at at once: a multiple
+// of simd.BlockKeys, so that an unmasked run gives the bits it has without a
+// mask.
+const maskChunk = 16 * simd.BlockKeys
+
+// foldFloats is the scratch of fold.
+func (a *attend) foldFloats() int { return maskChunk + a.kern.ScratchFloats(a.group) }
+
+// fold takes keys [lo, hi) of a row into its state. Keys that the mask leaves
+// out are skipped: neither they nor their values are read.
+func (a *attend) fold(p partial, q []float32, k, v []byte, lo, hi int, mask maskRow, scratch []float32) {
+	bias, scratch := scratch[:maskChunk], scratch[maskChunk:]
+	if mask.bits == nil {
+		a.kern.Accumulate(p.o, p.m, p.l, q, a.group, k[lo*a.kBytes:], v[lo*a.vBytes:], hi-lo, nil, scratch)
+		return
+	}
+	for lo < hi {
+		n, zero := mask.run(bias, lo, min(hi, lo+maskChunk))
+		switch {
+		case n == 0:
+			lo++ // left out
+			continue
+		case zero:
+			a.kern.Accumulate(p.o, p.m, p.l, q, a.group, k[lo*a.kBytes:], v[lo*a.vBytes:], n, nil, scratch)
+		default:
+			a.kern.Accumulate(p.o, p.m, p.l, q, a.group, k[lo*a.kBytes:], v[lo*a.vBytes:], n, bias, scratch)
+		}
+		lo += n
+	}
+}
+
+// maskRow is what is added to the scores of one query row.
+type maskRow struct {
+	bits []byte
+	f32  bool
+}
+
+func (a *attend) maskRow(mask []byte, row int) maskRow {
+	if a.mask == nil {
+		return maskRow{}
+	}
+	n := a.mask.RowBytes()
+	return maskRow{mask[row*n : (row+1)*n], a.mask.Type == quant.F32}
+}
+
+func (m maskRow) at(key int) float32 {
+	if m.f32 {
+		return floats(m.bits)[key]
+	}
+	return quant.F16ToF32(halves(m.bits)[key])
+}
+
+// run copies the mask of keys [lo, hi) to bias until one is left out. It
+// returns their number and whether all are 0.
+func (m maskRow) run(bias []float32, lo, hi int) (n int, zero bool) {
+	zero = true
+	for ; lo < hi; lo++ {
+		b := m.at(lo)
+		if math.IsInf(float64(b), -1) {
+			break
+		}
+		bias[n] = b
+		zero = zero && b == 0
+		n++
+	}
+	return n, zero
+}
+
+// rows is the keys and values of one head in a slot.
+func (a *attend) rows(slot, head int) (k, v []byte) {
+	return kv.Rows(a.kc, slot, head), kv.Rows(a.vc, slot, head)
+}
+
+// check panics if a finished row is not all numbers: the fault that a wrong
+// key, value or partial state ends as is named here, not layers later.
+func (d *Device) check(row []float32, what string, at int) {
+	if i := d.elem.NonFinite(row); i >= 0 {
+		panic(&notFinite{what: fmt.Sprintf("%s row %d, element %d", what, at, i), value: row[i]})
+	}
+}
+
+// notFinite is a result that should be a number and is not.
+type notFinite struct {
+	what  string
+	value float32
+}
+
+func (e *notFinite) Error() string { return fmt.Sprintf("%s is %v", e.what, e.value) }

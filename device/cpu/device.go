@@ -85,7 +85,7 @@ func (d *Device) Registrations(k op.Kind) []device.Registration {
 	case op.KVStore:
 		return d.one("kv_store", d.matchKVStore)
 	case op.Attention:
-		return d.one("attention.serial", d.matchAttention)
+		return d.attention()
 	case op.Add:
 		return d.one("add", d.matchAdd)
 	case op.SwiGLU:
