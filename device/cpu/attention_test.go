@@ -1,0 +1,490 @@
+package cpu
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/holdfast-llm/holdfast/attn"
+	"github.com/holdfast-llm/holdfast/attn/kv"
+	"github.com/holdfast-llm/holdfast/device"
+	"github.com/holdfast-llm/holdfast/device/cpu/simd"
+	"github.com/holdfast-llm/holdfast/dispatch"
+	"github.com/holdfast-llm/holdfast/gguf/quant"
+	"github.com/holdfast-llm/holdfast/op"
+)
+
+// rig is one attention operation with a projection behind it, on caches filled
+// at random, for a batch of sequences.
+type rig struct {
+	heads, kvHeads, headDim, vDim int
+	typ                           quant.Type
+	window                        int
+	lens                          []int // keys of each slot, the batch's rows included
+	rows                          int   // query rows of each slot
+
+	cache   *kv.Cache
+	k, v    [][]float32 // by slot: [keys][kvHeads][dim], as the cache holds them
+	q       *op.Value   // [n][heads*headDim]
+	mask    []float32   // [n][context]; nil: none
+	maskVal *op.Value
+	weight  *op.Value // of the projection
+}
+
+// fill makes the rig's caches and queries. Rows behind each slot's keys are
+// NaN: nothing may read them.
+func (r *rig) fill(t testing.TB, seed uint64) *rig {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 1))
+	if r.rows == 0 {
+		r.rows = 1
+	}
+	if r.vDim == 0 {
+		r.vDim = r.headDim
+	}
+	context := slices.Max(r.lens) + 7
+	c, err := kv.New([]kv.Layer{{Heads: r.kvHeads, KeyDim: r.headDim, ValueDim: r.vDim, TypeK: r.typ, TypeV: r.typ, NamePrefix: "blk.0"}}, len(r.lens), context)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	r.cache = c
+	r.k = r.fillCache(t, rng, c.K[0], r.headDim)
+	r.v = r.fillCache(t, rng, c.V[0], r.vDim)
+	n := r.rows * len(r.lens)
+	r.q = f32Value("q", n, r.heads*r.headDim)
+	for i := range floats(r.q.Data) {
+		floats(r.q.Data)[i] = float32(rng.NormFloat64())
+	}
+	if r.mask != nil {
+		r.maskVal = f32Value("mask", n, context)
+		m := floats(r.maskVal.Data)
+		for i := range m {
+			m[i] = r.mask[i%len(r.mask)]
+		}
+	}
+	// The projection's result is not looked at, only what it is given.
+	cols := r.heads * r.vDim
+	typ := quant.Q8_0
+	if cols%256 == 0 {
+		typ = quant.Q4_K
+	}
+	if cols%typ.BlockElems() != 0 {
+		typ = quant.F32
+	}
+	r.weight = &op.Value{Name: "w", Role: op.Weight, Type: typ, Cols: cols, Height: 8, Experts: 1, Data: alignedBytes(8 * typ.RowBytes(cols))}
+	return r
+}
+
+func f32Value(name string, rows, cols int) *op.Value {
+	return &op.Value{Name: name, Role: op.Weight, Type: quant.F32, Cols: cols, Height: rows, Experts: 1, Data: alignedBytes(4 * rows * cols)}
+}
+
+func (r *rig) fillCache(t testing.TB, rng *rand.Rand, c *op.Value, dim int) [][]float32 {
+	t.Helper()
+	rowBytes := c.Type.RowBytes(dim)
+	for i := range c.Data {
+		c.Data[i] = 0xff // NaN, or for Q8_0 a scale that is
+	}
+	vals := make([][]float32, len(r.lens))
+	row := make([]float32, dim)
+	for slot, n := range r.lens {
+		vals[slot] = make([]float32, n*r.kvHeads*dim)
+		for h := range r.kvHeads {
+			rows := kv.Rows(c, slot, h)
+			for j := range n {
+				for i := range row {
+					row[i] = float32(rng.NormFloat64())
+				}
+				b := rows[j*rowBytes : (j+1)*rowBytes]
+				if err := quant.Quantize(c.Type, b, row); err != nil {
+					t.Fatal(err)
+				}
+				if err := quant.Dequantize(c.Type, vals[slot][(j*r.kvHeads+h)*dim:][:dim], b); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	return vals
+}
+
+func (r *rig) scale() float32 { return float32(1 / math.Sqrt(float64(r.headDim))) }
+
+// batch is every slot's last rows.
+func (r *rig) batch() *device.Batch {
+	b := &device.Batch{}
+	for slot, n := range r.lens {
+		for i := range r.rows {
+			b.Output = append(b.Output, int32(len(b.Tokens)))
+			b.Tokens = append(b.Tokens, 0)
+			b.Pos = append(b.Pos, int32(n-r.rows+i))
+			b.Slot = append(b.Slot, int32(slot))
+		}
+	}
+	return b
+}
+
+// run is the output of a lane, [n][heads*vDim], and what the projection was
+// given, with the name of the registration that ran.
+func (r *rig) run(t testing.TB, d *Device, keys int, disable ...string) (out []float32, packed []byte, chosen string) {
+	t.Helper()
+	p, o := r.compile(t, d, keys, disable...)
+	e, err := d.Load(p, device.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	if err := e.Run(r.batch()); err != nil {
+		t.Fatal(err)
+	}
+	out = slices.Clone(floats(e.Output(o)))
+	for _, at := range p.Places {
+		if strings.HasPrefix(at.Value.Name, "attention.q8") || at.Value.Name == "attention.f32" {
+			packed = slices.Clone(e.Output(at.Value))
+		}
+	}
+	return out, packed, p.Decisions[0].Chosen
+}
+
+func (r *rig) compile(t testing.TB, d *Device, keys int, disable ...string) (*device.Program, *op.Value) {
+	t.Helper()
+	n := r.rows * len(r.lens)
+	in := []*op.Value{r.q, r.cache.K[0], r.cache.V[0]}
+	if r.maskVal != nil {
+		in = append(in, r.maskVal)
+	}
+	out := &op.Value{Name: "attention", Role: op.Output, Type: quant.F32, Per: op.PerToken, Cols: r.heads * r.vDim, Height: 1, Experts: 1}
+	y := &op.Value{Name: "y", Role: op.Transient, Type: quant.F32, Per: op.PerToken, Cols: 8, Height: 1, Experts: 1}
+	g := &op.Graph{Logits: out, Ops: []*op.Op{
+		{Kind: op.Attention, Name: "attention", In: in, Out: []*op.Value{out}, Attr: op.Attr{
+			Heads: r.heads, KVHeads: r.kvHeads, HeadDim: r.headDim, VDim: r.vDim, Scale: r.scale(), Window: r.window,
+		}},
+		{Kind: op.MulMat, Name: "project", In: []*op.Value{out, r.weight}, Out: []*op.Value{y}},
+	}}
+	p, err := dispatch.Compile(d, g, device.Limits{Tokens: n, Outputs: n, Keys: keys}, dispatch.Options{Disable: disable})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, out
+}
+
+// reference is the same by definition, in float64: [n][heads*vDim], and the
+// bound of what a float32 implementation may be off by.
+func (r *rig) reference() (want, tol []float64) {
+	queries := floats(r.q.Data)
+	for slot, n := range r.lens {
+		p := attn.Problem{
+			Rows: r.rows, Keys: n, Heads: r.heads, KVHeads: r.kvHeads, HeadDim: r.headDim, VDim: r.vDim,
+			Scale: float64(r.scale()), Causal: true, Pos: n - r.rows, Window: r.window,
+			Q: queries[slot*r.rows*r.heads*r.headDim:], K: r.k[slot], V: r.v[slot],
+		}
+		if r.mask != nil {
+			for i := range r.rows {
+				at := (slot*r.rows + i) * r.maskVal.Cols
+				p.Mask = append(p.Mask, floats(r.maskVal.Data)[at:at+n]...)
+			}
+		}
+		want = append(want, attn.Reference(p)...)
+	}
+	// Scores are off by at most headDim/4+5 roundings of sum|q k| ~ 0.64
+	// headDim before scaling; weights by that much and their sums by one
+	// rounding a key; values are of size 1.
+	const u = 0x1p-24
+	keys := float64(slices.Max(r.lens))
+	e := (float64(r.headDim)/4 + 5) * u * 4 * math.Sqrt(float64(r.headDim))
+	tol = make([]float64, len(want))
+	for i := range tol {
+		tol[i] = 2*e + (keys/8+2*math.Log(keys+1)+64)*u
+	}
+	return want, tol
+}
+
+func (r *rig) check(t *testing.T, what string, got []float32, want, tol []float64) {
+	t.Helper()
+	for i, w := range want {
+		if d := math.Abs(float64(got[i]) - w); !(d <= tol[i]) {
+			t.Fatalf("%s: row %d, head %d, channel %d: %g, want %g, off by %.3g, allowed %.3g", what,
+				i/(r.heads*r.vDim), i/r.vDim%r.heads, i%r.vDim, got[i], w, d, tol[i])
+		}
+	}
+}
+
+// checkPack compares the packed rows with those that the unfused pack makes.
+func (r *rig) checkPack(t *testing.T, what string, d *Device, out []float32, packed []byte) {
+	t.Helper()
+	kern, _ := simd.MatVecFor(d.level, r.weight.Type)
+	n, cols := r.rows*len(r.lens), r.heads*r.vDim
+	want := make([]byte, n*kern.ActBytes(cols))
+	for i := range n {
+		kern.Pack(want[i*kern.ActBytes(cols):], out[i*cols:(i+1)*cols])
+	}
+	if !slices.Equal(packed, want) {
+		t.Errorf("%s: the pack is not that of the output", what)
+	}
+}
+
+func testDevice(t testing.TB, threads int) *Device {
+	t.Helper()
+	d, err := New(Config{Threads: threads})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+// keyLengths cross every boundary of blocks, splits and reducers.
+var keyLengths = []int{
+	1, 2, 63, 64, 65, 127, 128, 129, 256, 257, 320, 513, 2047, 2048, 2049, 2100, 2112, 2113, 2304, 3000, 3008, 4096, 4864,
+	8192, 32768, 32769, 131072,
+}
+
+// Every lane agrees with the float64 reference at every depth, in its output
+// and in what it packs for the projection.
+func TestEveryAttentionLaneMatchesTheReference(t *testing.T) {
+	d := testDevice(t, 2)
+	shapes := []struct {
+		name string
+		rig  rig
+		most int // keys
+	}{
+		{"Qwen3-0.6B", rig{heads: 16, kvHeads: 8, headDim: 128}, 4864},
+		{"Qwen3-Coder-30B", rig{heads: 32, kvHeads: 4, headDim: 128}, 2113},
+		{"Llama-3-8B", rig{heads: 32, kvHeads: 8, headDim: 128}, 513},
+		{"gqa 1", rig{heads: 3, kvHeads: 3, headDim: 64}, 4864},
+		{"gqa 5", rig{heads: 5, kvHeads: 1, headDim: 64}, 2113},
+		{"gqa 7", rig{heads: 14, kvHeads: 2, headDim: 64}, 2113},
+		{"gqa 16", rig{heads: 16, kvHeads: 1, headDim: 64}, 4864},
+		{"gqa 32", rig{heads: 32, kvHeads: 1, headDim: 64}, 2113},
+		{"gqa 64", rig{heads: 64, kvHeads: 1, headDim: 32}, 513},
+		{"values of another size", rig{heads: 4, kvHeads: 2, headDim: 576, vDim: 512}, 320},
+		{"head of 80", rig{heads: 4, kvHeads: 2, headDim: 80, vDim: 48}, 2113},
+		{"head of 20", rig{heads: 4, kvHeads: 2, headDim: 20, vDim: 12}, 320},
+		{"small", rig{heads: 2, kvHeads: 1, headDim: 16}, 1 << 30},
+	}
+	for _, s := range shapes {
+		t.Run(s.name, func(t *testing.T) {
+			for _, n := range keyLengths {
+				if n > s.most || testing.Short() && n > 2113 {
+					continue
+				}
+				r := s.rig
+				r.typ, r.lens = quant.F16, []int{n}
+				r.fill(t, uint64(n))
+				r.everyLane(t, d, fmt.Sprintf("%d keys", n), n)
+			}
+		})
+	}
+}
+
+// everyLane runs the split lane of so many keys in both forms, and the serial
+// lane, and compares them with the reference and the split ones with each
+// other.
+func (r *rig) everyLane(t *testing.T, d *Device, what string, keys int) {
+	t.Helper()
+	want, tol := r.reference()
+	lane := "attention.decode_split." + attn.ReducerFor(keys).String()
+	fused, packed, chosen := r.run(t, d, keys)
+	if chosen != lane+".next_q8" {
+		t.Fatalf("%s: chose %s, want %s.next_q8", what, chosen, lane)
+	}
+	r.check(t, what+", "+chosen, fused, want, tol)
+	r.checkPack(t, what+", "+chosen, d, fused, packed)
+
+	plain, packed, chosen := r.run(t, d, keys, lane+".next_q8")
+	if chosen != lane {
+		t.Fatalf("%s: chose %s, want %s", what, chosen, lane)
+	}
+	r.checkPack(t, what+", "+chosen, d, plain, packed)
+	if i := differ(plain, fused); i >= 0 {
+		t.Errorf("%s: %s differs from its fused form at %d: %g and %g", what, lane, i, plain[i], fused[i])
+	}
+	serial, _, chosen := r.run(t, d, keys, "attention.decode_split")
+	if chosen != "attention.serial" {
+		t.Fatalf("%s: chose %s, want attention.serial", what, chosen)
+	}
+	r.check(t, what+", "+chosen, serial, want, tol)
+}
+
+// differ is the first index at which two results have different bits, or -1.
+func differ(a, b []float32) int {
+	for i := range a {
+		if math.Float32bits(a[i]) != math.Float32bits(b[i]) {
+			return i
+		}
+	}
+	return -1
+}
+
+func TestAttentionLanesTakeEveryCacheType(t *testing.T) {
+	d := testDevice(t, 2)
+	for _, typ := range []quant.Type{quant.F32, quant.F16, quant.BF16, quant.Q8_0} {
+		for _, n := range []int{65, 300, 2100} {
+			r := (&rig{heads: 8, kvHeads: 2, headDim: 64, typ: typ, lens: []int{n}}).fill(t, 3)
+			r.everyLane(t, d, fmt.Sprintf("%s, %d keys", typ, n), n)
+		}
+	}
+}
+
+func TestAttentionLanesTakeRowsAndSequences(t *testing.T) {
+	d := testDevice(t, 2)
+	for _, c := range []struct {
+		name string
+		lens []int
+		rows int
+	}{
+		{"two rows of one sequence", []int{130}, 2},
+		{"rows on both sides of a split", []int{258}, 5},
+		{"sixteen rows", []int{2060}, 16},
+		{"sequences of different lengths", []int{1, 70, 2100, 300}, 1},
+		{"sequences of several rows", []int{64, 700, 3}, 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := (&rig{heads: 8, kvHeads: 2, headDim: 64, typ: quant.F16, lens: c.lens, rows: c.rows}).fill(t, 4)
+			keys := slices.Max(c.lens)
+			want, tol := r.reference()
+			got, _, chosen := r.run(t, d, keys)
+			if !strings.HasPrefix(chosen, "attention.decode_split.") {
+				t.Fatalf("chose %s", chosen)
+			}
+			r.check(t, chosen, got, want, tol)
+			serial, _, _ := r.run(t, d, keys, "attention.decode_split")
+			r.check(t, "serial", serial, want, tol)
+		})
+	}
+}
+
+// masks of one row of n keys.
+func masks(n int) map[string][]float32 {
+	inf := float32(math.Inf(-1))
+	mask := func(left func(j int) bool) []float32 {
+		m := make([]float32, n+7)
+		for j := range m {
+			if !left(j) {
+				m[j] = inf
+			}
+		}
+		return m
+	}
+	biased := mask(func(j int) bool { return j%3 != 0 })
+	for j := range biased {
+		biased[j] += float32(j%7) / 8
+	}
+	return map[string][]float32{
+		"nothing masked":         mask(func(int) bool { return true }),
+		"one block partly":       mask(func(j int) bool { return j < 70 || j > 100 }),
+		"one block fully":        mask(func(j int) bool { return j < 64 || j >= 128 }),
+		"first block":            mask(func(j int) bool { return j >= 64 }),
+		"all but the last key":   mask(func(j int) bool { return j == n-1 }),
+		"every other key":        mask(func(j int) bool { return j%2 == 0 }),
+		"all":                    mask(func(int) bool { return false }),
+		"every third, with bias": biased,
+	}
+}
+
+func TestAttentionLanesTakeMasks(t *testing.T) {
+	d := testDevice(t, 2)
+	for _, n := range []int{200, 700, 2500} {
+		for name, mask := range masks(n) {
+			r := (&rig{heads: 4, kvHeads: 2, headDim: 64, typ: quant.F16, lens: []int{n}, mask: mask}).fill(t, 5)
+			r.everyLane(t, d, fmt.Sprintf("%d keys, masked: %s", n, name), n)
+		}
+	}
+}
+
+// What a masked key holds is of no consequence, be it NaN.
+func TestMaskedKeysAddNothing(t *testing.T) {
+	d := testDevice(t, 2)
+	for _, n := range []int{200, 700, 2500} {
+		for name, mask := range masks(n) {
+			r := (&rig{heads: 4, kvHeads: 2, headDim: 64, typ: quant.F16, lens: []int{n}, mask: mask}).fill(t, 6)
+			for _, disable := range [][]string{nil, {"attention.decode_split"}} {
+				before, _, _ := r.run(t, d, n, disable...)
+				for _, c := range []*op.Value{r.cache.K[0], r.cache.V[0]} {
+					for h := range r.kvHeads {
+						for j := range n {
+							if math.IsInf(float64(mask[j]), -1) {
+								row := cacheRow(c, 0, h, j)
+								copy(row, slices.Repeat([]byte{0xff}, len(row)))
+							}
+						}
+					}
+				}
+				after, _, chosen := r.run(t, d, n, disable...)
+				if i := differ(before, after); i >= 0 {
+					t.Errorf("%d keys, masked: %s, %s: output %d was %g, is %g", n, name, chosen, i, before[i], after[i])
+				}
+			}
+		}
+	}
+}
+
+func TestAttentionLanesTakeWindows(t *testing.T) {
+	d := testDevice(t, 2)
+	for _, n := range []int{50, 300, 2100, 4096} {
+		for _, w := range []int{1, 63, 64, 65, 129, 1000, 2048, 5000} {
+			r := (&rig{heads: 4, kvHeads: 2, headDim: 64, typ: quant.F16, lens: []int{n}, rows: 3, window: w}).fill(t, 7)
+			want, tol := r.reference()
+			for _, disable := range [][]string{nil, {"attention.decode_split"}} {
+				got, _, chosen := r.run(t, d, n, disable...)
+				r.check(t, fmt.Sprintf("%d keys, window %d, %s", n, w, chosen), got, want, tol)
+			}
+		}
+	}
+}
+
+// A row's bits depend on nothing but its own keys: not on the number of
+// threads, the depth that the program was compiled for (and so the lane), nor
+// on the other rows and sequences of the batch.
+func TestSplitAttentionBitsDependOnlyOnTheRowsKeys(t *testing.T) {
+	alone := (&rig{heads: 8, kvHeads: 2, headDim: 64, typ: quant.F16, lens: []int{200}}).fill(t, 8)
+	want, _, _ := alone.run(t, testDevice(t, 1), 200)
+	for _, threads := range []int{1, 2, 3, 8} {
+		d := testDevice(t, threads)
+		for _, keys := range []int{200, 256, 2048, 4096} {
+			got, _, chosen := alone.run(t, d, keys)
+			if i := differ(want, got); i >= 0 {
+				t.Errorf("%d threads, compiled for %d keys (%s): output %d is %g, want %g", threads, keys, chosen, i, got[i], want[i])
+			}
+		}
+	}
+	long := (&rig{heads: 8, kvHeads: 2, headDim: 64, typ: quant.F16, lens: []int{2100}, rows: 4}).fill(t, 9)
+	all, _, _ := long.run(t, testDevice(t, 2), 2100)
+	for i := range 4 {
+		one := *long
+		one.rows, one.lens = 1, []int{2100 - 3 + i}
+		one.q = &op.Value{Name: "q", Role: op.Weight, Type: quant.F32, Cols: long.q.Cols, Height: 1, Experts: 1, Data: long.q.Data[i*4*long.q.Cols:][:4*long.q.Cols]}
+		got, _, _ := one.run(t, testDevice(t, 2), 2100)
+		if j := differ(got, all[i*len(got):][:len(got)]); j >= 0 {
+			t.Errorf("row %d of 4 differs from the row alone at %d", i, j)
+		}
+	}
+}
+
+func TestANaNInAnAttendedKeyIsAFault(t *testing.T) {
+	d := testDevice(t, 2)
+	for _, n := range []int{100, 500, 2200} {
+		for _, disable := range [][]string{nil, {"attention.decode_split"}} {
+			for which := range 2 {
+				r := (&rig{heads: 4, kvHeads: 2, headDim: 64, typ: quant.F16, lens: []int{n}}).fill(t, 10)
+				c := []*op.Value{r.cache.K[0], r.cache.V[0]}[which]
+				row := cacheRow(c, 0, 1, n/2)
+				row[0], row[1] = 0xff, 0xff
+				p, _ := r.compile(t, d, n, disable...)
+				e, err := d.Load(p, device.LoadOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				err = e.Run(r.batch())
+				if err == nil || !strings.Contains(err.Error(), "attention row 0") {
+					t.Errorf("%d keys, %s: error %v, want one that names the row", n, p.Decisions[0].Chosen, err)
+				}
+				e.Close()
+			}
+		}
+	}
+}
