@@ -190,8 +190,11 @@ func (p product) round64(m floatMode) uint64 {
 	} else {
 		shift += uint(min(-1022-exp, 60))
 	}
-	if shift > 63 {
-		frac, shift = 1, 63
+	if shift > 63 { // a shift by 64 can still round up
+		lost := frac<<(127-shift) != 0
+		frac >>= shift - 63
+		frac |= bit(lost)
+		shift = 63
 	}
 	kept := frac >> shift
 	if m.roundsUp(p.negative, kept&1 != 0, frac&(1<<shift-1), 1<<(shift-1)) {

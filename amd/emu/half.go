@@ -30,7 +30,7 @@ func narrow(v uint32) uint32 {
 	case rest >= 0x477ff000: // rounds to more than 65504
 		return sign | 0x7c00
 	case rest >= 0x38800000: // normal
-		return sign | (rest+0xfff+rest>>13&1)>>13 - (127-15)<<10
+		return sign | ((rest+0xfff+rest>>13&1)>>13 - (127-15)<<10)
 	}
 	// Adding 0.5 puts the last bit that a denormal half keeps at the end of the
 	// float32, which rounds it.

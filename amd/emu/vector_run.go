@@ -48,6 +48,8 @@ func newPlan(in *inst) (*plan, error) {
 		switch {
 		case a.Type == isa.Mask && a.Access&isa.Write != 0:
 			p.maskOut, p.toExec = scalarIndex(o), false
+		case a.Type == isa.Mask && o.Kind == isa.VGPR: // decodes, but means nothing
+			return nil, &Unsupported{PC: in.PC, Text: in.Inst.String()}
 		case a.Type == isa.Mask:
 			var err error
 			if p.maskIn, err = newSource(in, o, n); err != nil {
