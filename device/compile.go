@@ -72,6 +72,28 @@ func (c *Compile) Bytes(v *op.Value) int {
 // Rows is the largest number of rows of v.
 func (c *Compile) Rows(v *op.Value) int { return v.Count(c.Limits.Tokens, c.Limits.Outputs) }
 
+// Bindings are those of a launch that reads and writes whole values; one may
+// be among both.
+func (c *Compile) Bindings(reads, writes []*op.Value) []Binding {
+	var bs []Binding
+	add := func(v *op.Value, a Access) {
+		for i := range bs {
+			if bs[i].Value == v {
+				bs[i].Access |= a
+				return
+			}
+		}
+		bs = append(bs, c.Bind(v, a))
+	}
+	for _, v := range reads {
+		add(v, Read)
+	}
+	for _, v := range writes {
+		add(v, Write)
+	}
+	return bs
+}
+
 // Bind is a binding of the whole of v.
 func (c *Compile) Bind(v *op.Value, a Access) Binding {
 	return Binding{Value: v, Bytes: c.Bytes(v), Access: a}

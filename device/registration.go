@@ -52,27 +52,6 @@ type Match struct {
 	Splits   int // attention: parts that the keys are split into at most; 0 if it does not split
 }
 
-// Reason is why a registration declined: one of a closed list.
-type Reason string
-
-// The reasons. A registration's Match gives those of the first group, dispatch
-// those of the others.
-const (
-	ReasonType   Reason = "type"   // element type of a value not handled
-	ReasonShape  Reason = "shape"  // sizes not handled, or better handled by another
-	ReasonCPU    Reason = "cpu"    // instruction set not there
-	ReasonFusion Reason = "fusion" // the operations that follow are not those of the fused form
-	ReasonMemory Reason = "memory" // workspace larger than allowed
-
-	ReasonDisabled    Reason = "disabled"    // switched off by the user
-	ReasonQuarantined Reason = "quarantined" // faulted in a step of this shape
-
-	ReasonBounds Reason = "bounds" // a binding reaches past its value
-	ReasonAlign  Reason = "align"  // a binding is not aligned as the kernel needs
-	ReasonAccess Reason = "access" // a binding writes what is read only
-	ReasonAlias  Reason = "alias"  // a binding overlaps another, or a live transient
-)
-
 // Decline says why a registration does not run an operation. It is data, not
 // an error: the next registration is tried.
 type Decline struct {
@@ -125,10 +104,24 @@ type Program struct {
 	Limits     Limits
 	Launches   []Launch
 	Places     []Place
+	Arena      Arena
 	ArenaBytes int
 	Output     *op.Value
 	Decisions  []Decision
 }
+
+// Arena says where a program's transients are placed. The zero value is the
+// usual placement.
+type Arena struct {
+	Align   int  // of every transient in bytes, a power of two; 0 means ArenaAlign
+	Prefix  int  // unused bytes before the first transient
+	NoReuse bool // every transient has bytes of its own
+	Guard   int  // bytes of canary before and after every transient
+}
+
+// ArenaAlign is the usual alignment of transients: a cache line, and the width
+// of the widest vector.
+const ArenaAlign = 64
 
 // Place is where a transient or output lives: bytes [Offset, Offset+Bytes) of
 // the arena during stages First to Last. A stage is the launches between two

@@ -1,15 +1,12 @@
 package dispatch
 
 import (
+	"fmt"
 	"sort"
 
 	"github.com/holdfast-llm/holdfast/device"
 	"github.com/holdfast-llm/holdfast/op"
 )
-
-// arenaAlign is the alignment of every transient in bytes: a cache line, and
-// the width of the widest vector.
-const arenaAlign = 64
 
 // place gives every transient and output an offset in the arena. Transients
 // whose lifetimes do not touch share bytes: first fit, in the order of their
@@ -17,10 +14,11 @@ const arenaAlign = 64
 // two waits, because the launches of a stage may run at the same time.
 func place(p *device.Program, c *device.Compile) {
 	places := lifetimes(p, c)
+	p.ArenaBytes = p.Arena.Prefix
 	for i := range places {
 		v := &places[i]
-		v.Offset = firstFit(places[:i], v)
-		p.ArenaBytes = max(p.ArenaBytes, v.Offset+v.Bytes)
+		v.Offset = firstFit(places[:i], v, p.Arena)
+		p.ArenaBytes = max(p.ArenaBytes, v.Offset+v.Bytes+p.Arena.Guard)
 	}
 	p.Places = places
 }
@@ -59,24 +57,53 @@ func lifetimes(p *device.Program, c *device.Compile) []device.Place {
 	return places
 }
 
-// firstFit is the lowest aligned offset at which v overlaps no placed value
-// that lives at the same time.
-func firstFit(placed []device.Place, v *device.Place) int {
+// firstFit is the lowest aligned offset at which v, with its canaries, shares
+// no byte with a placed value that lives at the same time (or with any, if
+// bytes are not to be used again).
+func firstFit(placed []device.Place, v *device.Place, arena device.Arena) int {
 	var busy []device.Place
 	for _, q := range placed {
-		if q.First <= v.Last && v.First <= q.Last {
+		if arena.NoReuse || q.First <= v.Last && v.First <= q.Last {
 			busy = append(busy, q)
 		}
 	}
 	sort.Slice(busy, func(i, j int) bool { return busy[i].Offset < busy[j].Offset })
-	at := 0
+	a, g := alignOf(arena), arena.Guard
+	at := align(arena.Prefix+g, a)
 	for _, q := range busy {
-		if at+v.Bytes <= q.Offset {
+		if at+v.Bytes+g <= q.Offset-g {
 			break
 		}
-		at = max(at, align(q.Offset+q.Bytes))
+		at = max(at, align(q.Offset+q.Bytes+2*g, a))
 	}
 	return at
 }
 
-func align(n int) int { return (n + arenaAlign - 1) &^ (arenaAlign - 1) }
+func align(n, to int) int { return (n + to - 1) &^ (to - 1) }
+
+func alignOf(a device.Arena) int {
+	if a.Align == 0 {
+		return device.ArenaAlign
+	}
+	return a.Align
+}
+
+// maxArena bounds what the arena's options may ask for, against slips of the
+// keyboard.
+const maxArena = 1 << 30
+
+func checkArena(a device.Arena) error {
+	// Kernels read whole vectors, so 64 is the least that all of them run with.
+	if a.Align != 0 && (a.Align < device.ArenaAlign || a.Align > maxArena || a.Align&(a.Align-1) != 0) {
+		return fmt.Errorf("dispatch: arena alignment %d, want a power of two from %d to %d", a.Align, device.ArenaAlign, maxArena)
+	}
+	for _, o := range []struct {
+		name string
+		n    int
+	}{{"prefix", a.Prefix}, {"guard", a.Guard}} {
+		if o.n < 0 || o.n > maxArena {
+			return fmt.Errorf("dispatch: arena %s of %d bytes, want 0 to %d", o.name, o.n, maxArena)
+		}
+	}
+	return nil
+}

@@ -18,23 +18,17 @@ type Options struct {
 	Quarantined map[string]string
 	// Serial makes every launch wait for the one before it.
 	Serial bool
-	Arena  Arena
-}
-
-// Arena changes where transients are placed. The zero value is the usual
-// placement.
-type Arena struct {
-	Align   int  // of every transient, in bytes; a power of two; 0 means arenaAlign
-	Prefix  int  // unused bytes before the first transient
-	NoReuse bool // every transient has bytes of its own
-	Guard   int  // bytes of canary before and after every transient
+	Arena  device.Arena
 }
 
 // Compile chooses a registration for every operation of g and returns the
 // program for batches up to limits. It is an error, naming the operation and
 // every decline, if nothing takes an operation.
 func Compile(dev device.Device, g *op.Graph, limits device.Limits, opt Options) (*device.Program, error) {
-	p := &device.Program{Limits: limits, Output: g.Logits}
+	if err := checkArena(opt.Arena); err != nil {
+		return nil, err
+	}
+	p := &device.Program{Limits: limits, Output: g.Logits, Arena: opt.Arena}
 	c := device.NewCompile(limits)
 	regs := map[op.Kind][]device.Registration{}
 	for at := 0; at < len(g.Ops); {
@@ -72,24 +66,35 @@ func Compile(dev device.Device, g *op.Graph, limits device.Limits, opt Options) 
 		at += d.Covers
 		p.Decisions = append(p.Decisions, d)
 	}
-	order(p.Launches)
+	order(p.Launches, opt.Serial)
 	place(p, c)
+	if err := verifyPlaces(p); err != nil {
+		return nil, err
+	}
 	return p, nil
 }
 
+// match asks a registration and verifies what it answers.
 func match(r device.Registration, s *device.Site, opt Options) (*device.Match, *device.Decline) {
 	for _, prefix := range opt.Disable {
 		if prefix != "" && strings.HasPrefix(r.Name, prefix) {
 			return nil, &device.Decline{Lane: r.Name, Reason: device.ReasonDisabled, Detail: "by prefix " + prefix}
 		}
 	}
+	if why, ok := opt.Quarantined[r.Name]; ok {
+		return nil, &device.Decline{Lane: r.Name, Reason: device.ReasonQuarantined, Detail: why}
+	}
 	s.Begin()
 	m, decline := r.Match(s)
+	if decline == nil {
+		decline = verify(m, s, opt.Arena)
+	}
 	if decline != nil {
 		s.Undo()
 		decline.Lane = r.Name
+		return nil, decline
 	}
-	return m, decline
+	return m, nil
 }
 
 // UnsupportedError says that a device has no registration for an operation.
@@ -110,11 +115,12 @@ func (e *UnsupportedError) Error() string {
 
 // order marks the launches that must wait for those before them: one that
 // reads what a launch since the last wait wrote, or writes what such a launch
-// read or wrote.
-func order(launches []device.Launch) {
+// read or wrote. Serially, every launch waits.
+func order(launches []device.Launch, serial bool) {
 	read, written := map[*op.Value]bool{}, map[*op.Value]bool{}
 	for i := range launches {
 		l := &launches[i]
+		l.Wait = serial && i > 0
 		for _, b := range l.Bindings {
 			l.Wait = l.Wait || written[b.Value] || b.Access&device.Write != 0 && read[b.Value]
 		}

@@ -22,13 +22,7 @@ func (f fake) Registrations(k op.Kind) []device.Registration { return f.regs[k] 
 
 func take(s *device.Site) (*device.Match, *device.Decline) {
 	o := s.Op()
-	l := device.Launch{Kernel: o.Name}
-	for _, v := range o.In {
-		l.Bindings = append(l.Bindings, s.Bind(v, device.Read))
-	}
-	for _, v := range o.Out {
-		l.Bindings = append(l.Bindings, s.Bind(v, device.Write))
-	}
+	l := device.Launch{Kernel: o.Name, Bindings: s.Bindings(o.In, o.Out)}
 	return &device.Match{Launches: []device.Launch{l}, Covers: 1}, nil
 }
 

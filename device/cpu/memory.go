@@ -34,26 +34,10 @@ func alignedBytes(n int) []byte {
 // launch is a device.Launch that uses the whole of the values it reads and
 // writes, and whose Bind returns a kernel. A value may be among both.
 func launch(c *device.Compile, name string, reads, writes []*op.Value, bind func(mem func(*op.Value) []byte) kernel) device.Launch {
-	l := device.Launch{
-		Kernel: name,
-		Bind:   func(mem func(*op.Value) []byte) any { return bind(mem) },
+	return device.Launch{
+		Kernel: name, Bindings: c.Bindings(reads, writes),
+		Bind: func(mem func(*op.Value) []byte) any { return bind(mem) },
 	}
-	add := func(v *op.Value, a device.Access) {
-		for i := range l.Bindings {
-			if l.Bindings[i].Value == v {
-				l.Bindings[i].Access |= a
-				return
-			}
-		}
-		l.Bindings = append(l.Bindings, c.Bind(v, a))
-	}
-	for _, v := range reads {
-		add(v, device.Read)
-	}
-	for _, v := range writes {
-		add(v, device.Write)
-	}
-	return l
 }
 
 // count is the task count of a kernel with one task a row.
