@@ -1,0 +1,116 @@
+package dispatch
+
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/holdfast-llm/holdfast/device"
+	"github.com/holdfast-llm/holdfast/op"
+)
+
+// dump is a program as JSON.
+type dump struct {
+	Limits     dumpLimits     `json:"limits"`
+	Arena      dumpArena      `json:"arena"`
+	Decisions  []dumpDecision `json:"decisions"`
+	Commands   []dumpCommand  `json:"commands"`
+	Transients []dumpPlace    `json:"transients"`
+}
+
+type dumpLimits struct {
+	Tokens  int `json:"tokens"`
+	Outputs int `json:"outputs"`
+	Keys    int `json:"keys"`
+}
+
+type dumpArena struct {
+	Bytes  int  `json:"bytes"`
+	Align  int  `json:"align"`
+	Prefix int  `json:"prefix"`
+	Reuse  bool `json:"reuse"`
+	Guard  int  `json:"guard"`
+}
+
+type dumpDecision struct {
+	Op       string        `json:"op"`
+	Kind     string        `json:"kind"`
+	Covers   int           `json:"covers"`
+	Chosen   string        `json:"chosen"`
+	Splits   int           `json:"splits,omitempty"`
+	Declined []dumpDecline `json:"declined,omitempty"`
+}
+
+type dumpDecline struct {
+	Lane   string        `json:"lane"`
+	Reason device.Reason `json:"reason"`
+	Detail string        `json:"detail"`
+}
+
+type dumpCommand struct {
+	Index    int           `json:"index"`
+	Kernel   string        `json:"kernel"`
+	Decision int           `json:"decision"`
+	Stage    int           `json:"stage"`
+	Tasks    int           `json:"tasks,omitempty"` // the grid for the largest batch, where the device says it
+	Bindings []dumpBinding `json:"bindings"`
+}
+
+type dumpBinding struct {
+	Value  string `json:"value"`
+	Buffer string `json:"buffer"` // arena, weight or cache
+	Offset int    `json:"offset"` // in the arena, or in the weight or cache
+	Bytes  int    `json:"bytes"`
+	Access string `json:"access"`
+}
+
+type dumpPlace struct {
+	Name   string `json:"name"`
+	Offset int    `json:"offset"`
+	Bytes  int    `json:"bytes"`
+	First  int    `json:"first_stage"`
+	Last   int    `json:"last_stage"`
+}
+
+// Dump writes a program as indented JSON: its decisions, its commands with
+// every binding's buffer, offset, length and access, and every transient by
+// name with its place and life. tasks, if not nil, is each command's grid.
+func Dump(w io.Writer, p *device.Program, tasks []int) error {
+	d := dump{
+		Limits: dumpLimits{p.Limits.Tokens, p.Limits.Outputs, p.Limits.Keys},
+		Arena:  dumpArena{p.ArenaBytes, alignOf(p.Arena), p.Arena.Prefix, !p.Arena.NoReuse, p.Arena.Guard},
+	}
+	offsets := map[*op.Value]int{}
+	for _, at := range p.Places {
+		offsets[at.Value] = at.Offset
+		d.Transients = append(d.Transients, dumpPlace{at.Value.Name, at.Offset, at.Bytes, at.First, at.Last})
+	}
+	for _, x := range p.Decisions {
+		y := dumpDecision{Op: x.Op, Kind: x.Kind.String(), Covers: x.Covers, Chosen: x.Chosen, Splits: x.Splits}
+		for _, no := range x.Declined {
+			y.Declined = append(y.Declined, dumpDecline(no))
+		}
+		d.Decisions = append(d.Decisions, y)
+	}
+	stage := 0
+	for i, l := range p.Launches {
+		if l.Wait {
+			stage++
+		}
+		c := dumpCommand{Index: i, Kernel: l.Kernel, Decision: l.Op, Stage: stage}
+		if tasks != nil {
+			c.Tasks = tasks[i]
+		}
+		for _, b := range l.Bindings {
+			y := dumpBinding{Value: b.Value.Name, Buffer: b.Value.Role.String(), Offset: b.Offset, Bytes: b.Bytes, Access: b.Access.String()}
+			if placed(b.Value) {
+				y.Buffer = "arena"
+				y.Offset += offsets[b.Value]
+			}
+			c.Bindings = append(c.Bindings, y)
+		}
+		d.Commands = append(d.Commands, c)
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(d)
+}

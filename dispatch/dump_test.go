@@ -1,0 +1,25 @@
+package dispatch_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/holdfast-llm/holdfast/device"
+	"github.com/holdfast-llm/holdfast/dispatch"
+	"github.com/holdfast-llm/holdfast/internal/golden"
+	"github.com/holdfast-llm/holdfast/op"
+)
+
+func TestDumpNamesEveryCommandBindingAndTransient(t *testing.T) {
+	dev := everything()
+	dev.regs[op.SwiGLU] = append(dev.regs[op.SwiGLU], device.Registration{Name: "swiglu.other", Priority: 1, Match: refuse(device.ReasonShape, "rows 7, want 1")})
+	p, err := dispatch.Compile(dev, chain(), device.Limits{Tokens: 7, Outputs: 3, Keys: 256}, dispatch.Options{Arena: device.Arena{Prefix: 64}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := dispatch.Dump(&b, p, nil); err != nil {
+		t.Fatal(err)
+	}
+	golden.Check(t, "dump.json", b.String())
+}
