@@ -113,7 +113,7 @@ func mulF32(w *wave, d, a, b, _ *lanes) {
 
 // fmaF32 rounds the float64 sum of the exact product and the addend. That is
 // the right result unless the sum lies in the middle between two float32 (it
-// may have been rounded to there), is a denormal, or is no number.
+// may have been rounded to there) or among the denormals, or is no number.
 func fmaF32(w *wave, d, a, b, c *lanes) {
 	ds, as, bs, cs := d[:w.n], a[:w.n], b[:w.n], c[:w.n]
 	if !w.plain32() {
@@ -126,8 +126,7 @@ func fmaF32(w *wave, d, a, b, c *lanes) {
 	for i := range ds {
 		x, y, z := as[i], bs[i], cs[i]
 		s := float64(f32(x))*float64(f32(y)) + float64(f32(z))
-		u := math.Float64bits(s)
-		if u&(1<<29-1) == 1<<28 || u>>52&0x7ff-smallest32 >= infinite-smallest32 {
+		if u := math.Float64bits(s); u&(1<<29-1) == 1<<28 || s != s || u>>52&0x7ff < 1023-126 {
 			ds[i] = fma32(x, y, z)
 			continue
 		}
@@ -135,15 +134,17 @@ func fmaF32(w *wave, d, a, b, c *lanes) {
 	}
 }
 
-// The exponents of float64 that bound the normal range of float32 and all
-// finite numbers.
-const (
-	smallest32 = 1023 - 126
-	infinite   = 0x7ff
-)
-
+// fma32 is the multiply-add of one lane in the usual mode.
 func fma32(x, y, z uint32) uint32 {
-	return single.fma(floatMode{}, x, y, z)
+	p := float64(f32(x)) * float64(f32(y))
+	s := addOdd(p, float64(f32(z)))
+	if s != s {
+		if single.isNaN(x) {
+			return x | 1<<22
+		}
+		return nan32(y, z)
+	}
+	return math.Float32bits(float32(s))
 }
 
 // mulZeroF32 is a multiplication in which zero times anything is zero.

@@ -18,10 +18,10 @@ const (
 var transOperations = map[string]operation{
 	"v_exp_f32":       {run: trans32(math.Exp2), approximate: approximate},
 	"v_log_f32":       {run: trans32(log2), approximate: approximate},
-	"v_rcp_f32":       {run: trans32(reciprocal), approximate: approximate},
-	"v_rcp_iflag_f32": {run: trans32(reciprocal), approximate: approximate},
-	"v_rsq_f32":       {run: trans32(reciprocalRoot), approximate: approximate},
-	"v_sqrt_f32":      {run: trans32(math.Sqrt), approximate: approximate},
+	"v_rcp_f32":       {run: rcpF32, approximate: approximate},
+	"v_rcp_iflag_f32": {run: rcpF32, approximate: approximate},
+	"v_rsq_f32":       {run: rsqF32, approximate: approximate},
+	"v_sqrt_f32":      {run: sqrtF32, approximate: approximate},
 	"v_sin_f32":       {run: sine32(sineTurns), approximate: approximate},
 	"v_cos_f32":       {run: sine32(cosineTurns), approximate: approximate},
 	"v_exp_f16":       {run: trans16(math.Exp2), approximate: approximate},
@@ -49,12 +49,50 @@ func (f format) evaluate(m floatMode, v uint32, fn func(float64) float64) uint32
 	return f.round(m, x)
 }
 
+// flushing is how single precision treats denormals here.
+var flushing = floatMode{flushIn: true, flushOut: true}
+
 func trans32(fn func(float64) float64) kernel {
-	m := floatMode{flushIn: true, flushOut: true}
 	return func(w *wave, d, a, _, _ *lanes) {
 		for i := range d[:w.n] {
-			d[i] = single.evaluate(m, a[i], fn)
+			d[i] = single.evaluate(flushing, a[i], fn)
 		}
+	}
+}
+
+// The commonest have loops of their own for positive normal numbers with
+// results of the kind.
+
+func rcpF32(w *wave, d, a, _, _ *lanes) {
+	for i := range d[:w.n] {
+		v := a[i]
+		if e := v >> 23 & 0xff; e-1 < 252 { // the result is no denormal
+			d[i] = math.Float32bits(1 / f32(v))
+			continue
+		}
+		d[i] = single.evaluate(flushing, v, reciprocal)
+	}
+}
+
+func rsqF32(w *wave, d, a, _, _ *lanes) {
+	for i := range d[:w.n] {
+		v := a[i]
+		if v>>23-1 < 254 {
+			d[i] = math.Float32bits(float32(1 / math.Sqrt(float64(f32(v)))))
+			continue
+		}
+		d[i] = single.evaluate(flushing, v, reciprocalRoot)
+	}
+}
+
+func sqrtF32(w *wave, d, a, _, _ *lanes) {
+	for i := range d[:w.n] {
+		v := a[i]
+		if v>>23-1 < 254 {
+			d[i] = math.Float32bits(float32(math.Sqrt(float64(f32(v)))))
+			continue
+		}
+		d[i] = single.evaluate(flushing, v, math.Sqrt)
 	}
 }
 

@@ -152,7 +152,7 @@ func fmaF16(w *wave, d, a, b, c *lanes) {
 // product is exact wherever the result is not plainly nearer to one half.
 func fmaHalf(a, b, c uint32) uint32 {
 	s := float64(f32(widen(a)))*float64(f32(widen(b))) + float64(f32(widen(c)))
-	if s != s || s == 0 {
+	if s != s {
 		return half.fma(floatMode{}, a, b, c)
 	}
 	// To odd in float32, which has enough bits for the second rounding.

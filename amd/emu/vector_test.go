@@ -24,7 +24,7 @@ func newTestWave(n int) *wave {
 }
 
 // decodeTest decodes words and prepares the instruction.
-func decodeTest(t *testing.T, n int, words ...uint32) *inst {
+func decodeTest(t testing.TB, n int, words ...uint32) *inst {
 	t.Helper()
 	var code []byte
 	for _, v := range words {
@@ -53,7 +53,7 @@ func v(n int) uint32 { return 256 + uint32(n) }
 
 // encode is an instruction of the two-word encoding f (VOP3 or VOP3P) without
 // modifiers: op_sel_hi is all ones in VOP3P, as assemblers have it.
-func encode(t *testing.T, f isa.Format, name string, dst int, src ...uint32) []uint32 {
+func encode(t testing.TB, f isa.Format, name string, dst int, src ...uint32) []uint32 {
 	t.Helper()
 	for _, op := range isa.Ops() {
 		if op.Format != f || op.Name != name {

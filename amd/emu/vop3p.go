@@ -218,31 +218,36 @@ func prepareDot(width uint, signed bool) func(in *inst) error {
 		saturate := p.clamp
 		p.clamp = false
 		signedA, signedB := signed && neg&1 != 0, signed && neg&2 != 0
-		p.kernel = int3(func(a, b, c uint32) uint32 {
-			sum := int64(c)
-			if signed {
-				sum = s64(c)
-			}
-			for i := uint(0); i < 32; i += width {
-				sum += field(a>>i, width, signedA) * field(b>>i, width, signedB)
-			}
-			switch {
-			case !saturate:
-				return uint32(sum)
-			case signed:
-				return satI32(sum)
-			}
-			return satU32(uint64(sum))
-		})
-		if width == 8 && !saturate && signedA && signedB {
-			p.kernel = dot4I8
-		}
+		p.kernel = dotKernel(width, signed, signedA, signedB, saturate)
 		in.aux, in.run = p, runLanes
 		if p.plain() {
 			in.run = runPlain
 		}
 		return nil
 	}
+}
+
+// dotKernel is the sum of c and the products of the fields of a and b.
+func dotKernel(width uint, signed, signedA, signedB, saturate bool) kernel {
+	if width == 8 && !saturate {
+		return dotBytes(signedA, signedB)
+	}
+	return int3(func(a, b, c uint32) uint32 {
+		sum := int64(c)
+		if signed {
+			sum = s64(c)
+		}
+		for i := uint(0); i < 32; i += width {
+			sum += field(a>>i, width, signedA) * field(b>>i, width, signedB)
+		}
+		switch {
+		case !saturate:
+			return uint32(sum)
+		case signed:
+			return satI32(sum)
+		}
+		return satU32(uint64(sum))
+	})
 }
 
 // field is the low bits of v as an integer.
@@ -253,12 +258,17 @@ func field(v uint32, width uint, signed bool) int64 {
 	return int64(v & (1<<width - 1))
 }
 
-// dot4I8 is the usual integer dot product.
-func dot4I8(w *wave, d, a, b, c *lanes) {
-	ds, as, bs, cs := d[:w.n], a[:w.n], b[:w.n], c[:w.n]
-	for i := range ds {
-		x, y := as[i], bs[i]
-		ds[i] = cs[i] + uint32(int32(int8(x))*int32(int8(y))+int32(int8(x>>8))*int32(int8(y>>8))+
-			int32(int8(x>>16))*int32(int8(y>>16))+int32(int8(x>>24))*int32(int8(y>>24)))
+// dotBytes extends signed bytes by flipping the sign and subtracting it.
+func dotBytes(signedA, signedB bool) kernel {
+	s, t := uint32(bit(signedA))<<7, uint32(bit(signedB))<<7
+	return func(w *wave, d, a, b, c *lanes) {
+		ds, as, bs, cs := d[:w.n], a[:w.n], b[:w.n], c[:w.n]
+		for i := range ds {
+			x, y := as[i], bs[i]
+			ds[i] = cs[i] + (x&0xff^s-s)*(y&0xff^t-t) +
+				(x>>8&0xff^s-s)*(y>>8&0xff^t-t) +
+				(x>>16&0xff^s-s)*(y>>16&0xff^t-t) +
+				(x>>24^s-s)*(y>>24^t-t)
+		}
 	}
 }
