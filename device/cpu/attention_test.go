@@ -153,6 +153,16 @@ func (r *rig) run(t testing.TB, d *Device, keys int, disable ...string) (out []f
 func (r *rig) compile(t testing.TB, d *Device, keys int, disable ...string) (*device.Program, *op.Value) {
 	t.Helper()
 	n := r.rows * len(r.lens)
+	g, out := r.graph()
+	p, err := dispatch.Compile(d, g, device.Limits{Tokens: n, Outputs: n, Keys: keys}, dispatch.Options{Disable: disable})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, out
+}
+
+// graph is the attention and its projection; the output is the attention's.
+func (r *rig) graph() (*op.Graph, *op.Value) {
 	in := []*op.Value{r.q, r.cache.K[0], r.cache.V[0]}
 	if r.maskVal != nil {
 		in = append(in, r.maskVal)
@@ -165,11 +175,7 @@ func (r *rig) compile(t testing.TB, d *Device, keys int, disable ...string) (*de
 		}},
 		{Kind: op.MulMat, Name: "project", In: []*op.Value{out, r.weight}, Out: []*op.Value{y}},
 	}}
-	p, err := dispatch.Compile(d, g, device.Limits{Tokens: n, Outputs: n, Keys: keys}, dispatch.Options{Disable: disable})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p, out
+	return g, out
 }
 
 // reference is the same by definition, in float64: [n][heads*vDim], and the

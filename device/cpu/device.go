@@ -28,6 +28,7 @@ type Device struct {
 	elem  *simd.Elem
 	pool  *pool
 	mu    sync.Mutex // held while a program runs
+	runs  int        // so far; guarded by mu
 }
 
 // New starts the workers. Errors: a thread count outside 0..1024.

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"sync/atomic"
@@ -44,6 +45,8 @@ type step struct {
 	name string
 	op   int // the decision it belongs to
 	wait bool
+	// stage begins with this step, -1 if none does.
+	stage int
 }
 
 // counter hands out the tasks of one step that belong to one worker's share.
@@ -63,16 +66,26 @@ type executable struct {
 	workers []worker
 	batch   batch
 	job     func(worker int)
+
+	context, slots int // of the caches that the program uses; 0 if it uses none
+
+	hooks   *hooks
+	hooked  bool // this run needs them
+	inject  []injection
+	plant   planted
+	nowhere *mmap.Mapping // a page that cannot be read; nil without injections
 }
 
-// Load places the program's transients and binds its launches.
+// Load places the program's transients and binds its launches. Errors: no
+// memory, an arena base that is taken, pages that may not be locked, an
+// injection that cannot be raised.
 func (d *Device) Load(p *device.Program, o device.LoadOptions) (device.Executable, error) {
-	arena, err := mmap.Anonymous(max(p.ArenaBytes, 1))
+	arena, err := newArena(p, o)
 	if err != nil {
-		return nil, fmt.Errorf("cpu: arena of %d bytes: %w", p.ArenaBytes, err)
+		return nil, err
 	}
 	e := &executable{
-		dev: d, prog: p, arena: arena, places: map[*op.Value][]byte{},
+		dev: d, prog: p, arena: arena, places: map[*op.Value][]byte{}, hooks: newHooks(p, o),
 		next:    make([]counter, len(p.Launches)*d.pool.workers),
 		workers: make([]worker, d.pool.workers),
 	}
@@ -84,14 +97,52 @@ func (d *Device) Load(p *device.Program, o device.LoadOptions) (device.Executabl
 		l := &p.Launches[i]
 		k := l.Bind(func(v *op.Value) []byte { return e.bound(l, v) }).(kernel)
 		scratch = max(scratch, k.scratch)
-		e.steps = append(e.steps, step{kernel: k, name: l.Kernel, op: l.Op, wait: l.Wait})
+		stage := -1
+		if l.Wait || i == 0 {
+			stage = e.hooks.stageOf[i]
+		}
+		e.steps = append(e.steps, step{kernel: k, name: l.Kernel, op: l.Op, wait: l.Wait, stage: stage})
+		for _, b := range l.Bindings {
+			if b.Value.Role == op.Cache {
+				e.context, e.slots = b.Value.Cache.Context, b.Value.Cache.Slots
+			}
+		}
 	}
 	for i := range e.workers {
 		e.workers[i] = worker{id: i, scratch: alignedBytes(scratch)}
 	}
 	e.batch.tiles = make([]tile, 0, p.Limits.Tokens)
 	e.job = e.work
+	if err := e.loadInjections(o.Inject); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
 	return e, nil
+}
+
+// newArena is the program's arena, where and as the options want it.
+func newArena(p *device.Program, o device.LoadOptions) (*mmap.Mapping, error) {
+	n := max(p.ArenaBytes, 1)
+	arena, err := mmap.Anonymous(n)
+	if o.Base != 0 {
+		if err == nil {
+			err = arena.Close()
+		}
+		if err == nil {
+			arena, err = mmap.AnonymousAt(o.Base, n)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cpu: arena of %d bytes: %w", n, err)
+	}
+	switch o.Residency {
+	case device.Pinned:
+		if err := arena.Lock(); err != nil {
+			return nil, errors.Join(fmt.Errorf("cpu: pinned arena: %w", err), arena.Close())
+		}
+	case device.NonMigratable:
+		return nil, errors.Join(errors.New("cpu: no memory of this device is non-migratable: pageable and pinned are"), arena.Close())
+	}
+	return arena, nil
 }
 
 // bound is the memory that a launch has of v: what its binding says and no
@@ -121,6 +172,13 @@ func (e *executable) Run(b *device.Batch) error {
 	e.batch.Batch = *b
 	e.batch.n, e.batch.m = len(b.Tokens), len(b.Output)
 	e.batch.cut()
+	e.hooks.plant = nil
+	if e.inject != nil {
+		e.hooks.plant = e.armed()
+	}
+	e.hooked = e.hooks.always() || e.hooks.plant != nil
+	e.hooks.live = e.hooks.live[:0]
+	e.dev.runs++
 	for i := range e.next {
 		e.next[i].next.Store(0)
 	}
@@ -141,7 +199,7 @@ func (e *executable) scan() error {
 	out := floats(e.places[v])[:e.batch.m*v.Cols]
 	if i := e.dev.elem.NonFinite(out); i >= 0 {
 		return &device.Fault{
-			Device: e.dev.Name(), Launch: v.Name, Op: -1,
+			Device: e.dev.Name(), Kind: device.FaultNaN, Launch: v.Name, Op: -1,
 			Err: fmt.Errorf("output row %d, element %d is %v", i/v.Cols, i%v.Cols, out[i]),
 		}
 	}
@@ -158,6 +216,17 @@ func (e *executable) accept(b *device.Batch) error {
 		return fmt.Errorf("cpu: %d outputs wanted, program gives %d", m, l.Outputs)
 	case len(b.Pos) != n || len(b.Slot) != n:
 		return fmt.Errorf("cpu: batch of %d tokens with %d positions and %d slots", n, len(b.Pos), len(b.Slot))
+	}
+	for i, pos := range b.Pos {
+		if e.slots == 0 {
+			break
+		}
+		if pos < 0 || int(pos) >= e.context || l.Keys > 0 && int(pos) >= l.Keys {
+			return fmt.Errorf("cpu: row %d at position %d: the cache has %d, the program takes %d", i, pos, e.context, l.Keys)
+		}
+		if s := b.Slot[i]; s < 0 || int(s) >= e.slots {
+			return fmt.Errorf("cpu: row %d in slot %d: the cache has %d", i, s, e.slots)
+		}
 	}
 	for _, o := range b.Output {
 		if o < 0 || int(o) >= n {
@@ -200,6 +269,18 @@ func (e *executable) work(id int) {
 				return
 			}
 		}
+		if e.hooked && s.stage >= 0 {
+			if id == 0 {
+				if s.stage > 0 {
+					e.end(s.stage - 1)
+				}
+				e.begin(s.stage)
+			}
+			p.barrier()
+			if p.broken.Load() {
+				return
+			}
+		}
 		// Each worker starts with its own contiguous share, so that it reads
 		// memory as a stream, and then helps the others with theirs.
 		n := s.tasks(b)
@@ -215,8 +296,17 @@ func (e *executable) work(id int) {
 				if task >= hi {
 					break
 				}
+				if task == 0 && e.hooked {
+					e.raise(at)
+				}
 				s.run(w, b, task)
 			}
+		}
+	}
+	if e.hooked {
+		p.barrier()
+		if id == 0 && !p.broken.Load() {
+			e.end(len(e.hooks.byFirst) - 1)
 		}
 	}
 }
@@ -227,16 +317,61 @@ func (e *executable) recover(w *worker, at *int) {
 	if r == nil {
 		return
 	}
+	w.fault = e.faultOf(r, *at)
+	e.dev.pool.broken.Store(true)
+}
+
+// faultOf is the fault that a panic in a step stands for.
+func (e *executable) faultOf(r any, at int) *device.Fault {
+	if f, ok := r.(*device.Fault); ok {
+		return f
+	}
 	err, ok := r.(error)
 	if !ok {
 		err = fmt.Errorf("%v", r)
 	}
-	w.fault = &device.Fault{Device: e.dev.Name(), Launch: e.steps[*at].name, Op: e.steps[*at].op, Err: err}
-	e.dev.pool.broken.Store(true)
+	kind := device.FaultPanic
+	var memory interface{ Addr() uintptr } // of the runtime's memory faults
+	var nan *notFinite
+	switch {
+	case errors.As(err, &memory):
+		kind = device.FaultMemory
+		err = fmt.Errorf("%w at address %#x", err, memory.Addr())
+	case errors.As(err, &nan):
+		kind = device.FaultNaN
+	}
+	return &device.Fault{Device: e.dev.Name(), Kind: kind, Launch: e.steps[at].name, Op: e.steps[at].op, Err: err}
 }
 
 // Output is the memory of an output, [m][Cols].
 func (e *executable) Output(v *op.Value) []byte { return e.places[v] }
 
 // Close frees the arena.
-func (e *executable) Close() error { return e.arena.Close() }
+func (e *executable) Close() error {
+	err := e.arena.Close()
+	if e.nowhere != nil {
+		err = errors.Join(err, e.nowhere.Close())
+	}
+	return err
+}
+
+// Tasks is the number of tasks of each launch for the largest batch, all of
+// one sequence: the grid, for dumps.
+func (e *executable) Tasks() []int {
+	l := e.prog.Limits
+	b := batch{n: l.Tokens, m: l.Outputs}
+	b.Tokens, b.Pos, b.Slot = make([]int32, b.n), make([]int32, b.n), make([]int32, b.n)
+	keys := l.Keys
+	if keys == 0 {
+		keys = e.context
+	}
+	for i := range b.n {
+		b.Pos[i] = int32(max(0, keys-b.n) + i)
+	}
+	b.cut()
+	var tasks []int
+	for i := range e.steps {
+		tasks = append(tasks, e.steps[i].tasks(&b))
+	}
+	return tasks
+}

@@ -83,6 +83,19 @@ func Anonymous(n int) (*Mapping, error) {
 	return mapAnonymous(n)
 }
 
+// AnonymousAt is Anonymous at an address, a multiple of the page size. It never
+// takes memory that is already mapped: that is an error.
+func AnonymousAt(addr uintptr, n int) (*Mapping, error) {
+	if n <= 0 || addr == 0 || addr%uintptr(os.Getpagesize()) != 0 {
+		return nil, fmt.Errorf("mmap: anonymous mapping of %d bytes at %#x, want a multiple of %d", n, addr, os.Getpagesize())
+	}
+	return mapAnonymousAt(addr, n)
+}
+
+// NoAccess is a page that may be neither read nor written: touching it is a
+// fault.
+func NoAccess() (*Mapping, error) { return mapNoAccess(os.Getpagesize()) }
+
 // Bytes is the mapped memory: read-only for a file, writable for an anonymous
 // mapping. It must not be used after Close.
 func (m *Mapping) Bytes() []byte { return m.data }
@@ -133,7 +146,7 @@ func (m *Mapping) Lock() error {
 		return nil
 	}
 	if err := lock(m.data); err != nil {
-		return fmt.Errorf("mmap: lock %d bytes: %w", len(m.data), err)
+		return fmt.Errorf("mmap: lock %d bytes%s: %w", len(m.data), lockLimit(), err)
 	}
 	m.locked = true
 	return nil

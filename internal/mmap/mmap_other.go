@@ -24,6 +24,8 @@ func mapFile(f *os.File, n int) (*Mapping, error) {
 
 func mapAnonymous(n int) (*Mapping, error) { return &Mapping{data: make([]byte, n)}, nil }
 
+func mapNoAccess(int) (*Mapping, error) { return nil, unsupported("memory without access") }
+
 func lock([]byte) error { return unsupported("locking memory") }
 
 func advise(_ []byte, a Advice) error {

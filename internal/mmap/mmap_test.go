@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"unsafe"
 )
 
 func TestOpen(t *testing.T) {
@@ -101,5 +102,41 @@ func TestAnonymousIsZeroedAndWritable(t *testing.T) {
 	}
 	if _, err := Anonymous(0); err == nil {
 		t.Error("an empty anonymous mapping was made")
+	}
+}
+
+func TestAnonymousAtNeverTakesWhatIsMapped(t *testing.T) {
+	taken, err := Anonymous(1 << 16)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	taken.Bytes()[0] = 7
+	addr := uintptr(unsafe.Pointer(unsafe.SliceData(taken.Bytes())))
+	if m, err := AnonymousAt(addr, 1<<16); err == nil {
+		m.Close()
+		t.Errorf("mapped at %#x, which was taken", addr)
+	}
+	if taken.Bytes()[0] != 7 {
+		t.Error("the memory was lost")
+	}
+	for _, bad := range []uintptr{0, 1, 4097} {
+		if _, err := AnonymousAt(bad, 1<<16); err == nil {
+			t.Errorf("mapped at %#x", bad)
+		}
+	}
+	const free = 0x5a0000000000
+	m, err := AnonymousAt(free, 1<<16)
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := uintptr(unsafe.Pointer(unsafe.SliceData(m.Bytes()))); got != free {
+		t.Errorf("mapped at %#x, want %#x", got, uintptr(free))
+	}
+	if err := m.Close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -4,14 +4,21 @@ package mmap
 
 import (
 	"os"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
-// owner has nothing to keep: munmap takes the slice.
-type owner struct{}
+// owner says how memory was mapped. Package unix keeps a list of what its Mmap
+// has mapped and unmaps nothing else.
+type owner struct{ raw bool }
 
-func (owner) release(data []byte) error { return unix.Munmap(data) }
+func (o owner) release(data []byte) error {
+	if o.raw {
+		return unix.MunmapPtr(unsafe.Pointer(unsafe.SliceData(data)), uintptr(len(data)))
+	}
+	return unix.Munmap(data)
+}
 
 func mapFile(f *os.File, n int) (*Mapping, error) {
 	data, err := unix.Mmap(int(f.Fd()), 0, n, unix.PROT_READ, unix.MAP_SHARED)
@@ -23,6 +30,14 @@ func mapFile(f *os.File, n int) (*Mapping, error) {
 
 func mapAnonymous(n int) (*Mapping, error) {
 	data, err := unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	if err != nil {
+		return nil, os.NewSyscallError("mmap", err)
+	}
+	return &Mapping{data: data}, nil
+}
+
+func mapNoAccess(n int) (*Mapping, error) {
+	data, err := unix.Mmap(-1, 0, n, unix.PROT_NONE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
 		return nil, os.NewSyscallError("mmap", err)
 	}

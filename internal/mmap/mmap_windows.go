@@ -40,6 +40,14 @@ func mapAnonymous(n int) (*Mapping, error) {
 	return &Mapping{data: at(addr, n)}, nil
 }
 
+func mapNoAccess(n int) (*Mapping, error) {
+	addr, err := windows.VirtualAlloc(0, uintptr(n), windows.MEM_COMMIT|windows.MEM_RESERVE, windows.PAGE_NOACCESS)
+	if err != nil {
+		return nil, os.NewSyscallError("VirtualAlloc", err)
+	}
+	return &Mapping{data: at(addr, n)}, nil
+}
+
 // at is the memory of n bytes at addr. The address comes from the operating
 // system, not from Go's heap, so the conversion through a pointer to the
 // variable is sound and keeps go vet's unsafeptr check for real mistakes.
