@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/holdfast-llm/holdfast/attn/kv"
 	"github.com/holdfast-llm/holdfast/device"
 	"github.com/holdfast-llm/holdfast/device/cpu"
-	"github.com/holdfast-llm/holdfast/dispatch"
 	"github.com/holdfast-llm/holdfast/gguf"
 	"github.com/holdfast-llm/holdfast/gguf/quant"
 	"github.com/holdfast-llm/holdfast/model"
@@ -32,6 +30,13 @@ type Config struct {
 
 	Disable []string // name prefixes of registrations not to be used
 
+	// Strict makes a fault of a running kernel an error. Otherwise the kernel's
+	// registration is quarantined and the step runs again on the next.
+	Strict bool
+	// Residency is what may happen to the pages of arenas and caches.
+	Residency device.Residency
+	Experiment
+
 	// NoMemoryCheck runs even if the machine does not seem to have the memory.
 	NoMemoryCheck bool
 }
@@ -49,9 +54,18 @@ const (
 	maxContext   = 1 << 28
 )
 
-// smallBatch is the largest batch that the program between the one for a
-// single token and the one for prompts takes.
-const smallBatch = 2
+// Experiment changes how programs are run, to find out why one misbehaves. The
+// zero value changes nothing.
+type Experiment struct {
+	Serial    bool         // every command waits for the one before it
+	Arena     device.Arena // where transients are placed
+	ArenaBase uintptr      // address of the arena; 0 leaves it to the system. One program at a time can have it
+	Poison    bool         // fresh transients hold NaNs
+	Dump      string       // directory that every compiled program is written to
+	Inject    []device.Injection
+	// Watch, if set, sees every command that has ended. Steps count from 0.
+	Watch func(step int, p *device.Program, w *device.Watched)
+}
 
 // Engine decodes one model. Its methods and those of its sequences are safe
 // for concurrent use; steps run one after another.
@@ -66,12 +80,20 @@ type Engine struct {
 
 	mu       sync.Mutex // guards what follows; held while a step runs
 	closed   bool
-	programs []*program // ascending by Limits.Tokens
-	free     []int      // slots nobody holds
-	batch    device.Batch
-	items    []Item   // the steps of one sequence go through here
-	single   [1]int32 // and its single token through here
-	load     time.Duration
+	graph    *op.Graph
+	programs map[class]*program
+	all      []*program // those out of use too
+	retiring []*program // to be closed before the next step
+	compiled int
+	steps    int // run so far
+	faults   []FaultRecord
+	// quarantined is, by class, the registrations that faulted and when.
+	quarantined map[class]map[string]string
+	free        []int // slots nobody holds
+	batch       device.Batch
+	items       []Item   // the steps of one sequence go through here
+	single      [1]int32 // and its single token through here
+	load        time.Duration
 }
 
 // New binds the model to a CPU device and allocates the cache. Errors: what
@@ -100,7 +122,7 @@ func New(cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{cfg: cfg, model: m, dev: dev}
+	e := &Engine{cfg: cfg, model: m, dev: dev, programs: map[class]*program{}, quarantined: map[class]map[string]string{}}
 	if err := e.open(layers); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
@@ -148,20 +170,26 @@ func cacheType(name string) (quant.Type, error) {
 	return t, nil
 }
 
-// open allocates the cache and loads the programs: one for a single token,
-// one for a few sequences at once, one for prompts.
+// open allocates the cache and compiles the first programs: that of a single
+// token at the start of a context, and that of prompts. Others follow as steps
+// need them.
 func (e *Engine) open(layers []kv.Layer) (err error) {
 	if e.cache, err = kv.New(layers, e.cfg.Sequences, e.cfg.Context); err != nil {
 		return err
 	}
-	g := e.model.Graph(e.cache)
-	sizes := []int{1, min(smallBatch, e.cfg.Batch), e.cfg.Batch}
-	for _, n := range slices.Compact(sizes) {
-		p, err := e.compile(g, device.Limits{Tokens: n, Outputs: min(n, e.cfg.Sequences)})
-		if err != nil {
+	if e.cfg.Residency == device.Pinned {
+		if err := e.cache.Lock(); err != nil {
 			return err
 		}
-		e.programs = append(e.programs, p)
+	}
+	e.graph = e.model.Graph(e.cache)
+	for _, n := range []int{1, e.cfg.Batch} {
+		if e.cfg.ArenaBase != 0 && n > 1 {
+			break // one arena can be there
+		}
+		if _, err := e.program(e.classOf(n, 1, 1)); err != nil {
+			return err
+		}
 	}
 	for i := range e.cfg.Sequences {
 		e.free = append(e.free, e.cfg.Sequences-1-i)
@@ -199,8 +227,10 @@ func (e *Engine) Close() error {
 	}
 	e.closed = true
 	var errs []error
-	for _, p := range e.programs {
-		errs = append(errs, p.exec.Close())
+	for _, p := range e.all {
+		if p.exec != nil {
+			errs = append(errs, p.exec.Close())
+		}
 	}
 	if e.cache != nil {
 		errs = append(errs, e.cache.Close())
@@ -226,24 +256,13 @@ func (e *Engine) Batch() int { return e.cfg.Batch }
 // LoadTime is how long New took.
 func (e *Engine) LoadTime() time.Duration { return e.load }
 
+// watch is the watcher of the programs that steps run on.
+func (e *Engine) watch() func(*program, *device.Watched) {
+	if e.cfg.Watch == nil {
+		return nil
+	}
+	return func(p *program, w *device.Watched) { e.cfg.Watch(e.steps, p.Program, w) }
+}
+
 // Describe says which device runs, for people.
 func (e *Engine) Describe() string { return e.dev.Describe() }
-
-// program is a compiled step of one shape class and how often it ran.
-type program struct {
-	*device.Program
-	exec device.Executable
-	runs int
-}
-
-func (e *Engine) compile(g *op.Graph, l device.Limits) (*program, error) {
-	p, err := dispatch.Compile(e.dev, g, l, dispatch.Options{Disable: e.cfg.Disable})
-	if err != nil {
-		return nil, err
-	}
-	exec, err := e.dev.Load(p, device.LoadOptions{})
-	if err != nil {
-		return nil, err
-	}
-	return &program{Program: p, exec: exec}, nil
-}

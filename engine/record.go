@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"sort"
 
 	"github.com/holdfast-llm/holdfast/device"
@@ -27,20 +28,21 @@ type Record struct {
 	Steps    int
 	Lanes    []LaneCount    // by name
 	Declines []DeclineCount // by name and reason
+	Faults   []FaultRecord  // in order
 }
 
 // Record counts what was chosen and what declined in all steps so far.
 func (e *Engine) Record() Record {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	var r Record
+	r := Record{Faults: slices.Clone(e.faults)}
 	lanes := map[string]int{}
 	type key struct {
 		lane   string
 		reason device.Reason
 	}
 	declines := map[key]DeclineCount{}
-	for _, p := range e.programs {
+	for _, p := range e.all {
 		if p.runs == 0 {
 			continue
 		}

@@ -41,14 +41,24 @@ func (e *Engine) step(items []Item) error {
 	if len(b.Tokens) == 0 {
 		return fmt.Errorf("engine: a step of %d sequences and no tokens", len(items))
 	}
-	p := e.program(len(b.Tokens), len(b.Output))
-	if p == nil {
-		return fmt.Errorf("engine: no program for %d tokens", len(b.Tokens))
+	for _, p := range e.retiring {
+		exec := p.exec
+		p.exec = nil
+		if err := exec.Close(); err != nil {
+			return err
+		}
 	}
-	if err := p.exec.Run(b); err != nil {
+	e.retiring = e.retiring[:0]
+	deepest := int32(0)
+	for _, pos := range b.Pos {
+		deepest = max(deepest, pos)
+	}
+	p, err := e.runBatch(e.classOf(len(b.Tokens), len(b.Output), int(deepest)+1))
+	if err != nil {
 		return err
 	}
 	p.runs++
+	e.steps++
 	out, vocab, m := p.exec.Output(p.Output), e.model.Hyper.Vocab, 0
 	for i := range items {
 		it := &items[i]
@@ -104,16 +114,6 @@ func (e *Engine) known(tokens []int32) error {
 	for _, t := range tokens {
 		if t < 0 || int(t) >= e.model.Hyper.Vocab {
 			return fmt.Errorf("engine: token %d of a vocabulary of %d", t, e.model.Hyper.Vocab)
-		}
-	}
-	return nil
-}
-
-// program is the smallest that takes n tokens and m outputs.
-func (e *Engine) program(n, m int) *program {
-	for _, p := range e.programs {
-		if n <= p.Limits.Tokens && m <= p.Limits.Outputs {
-			return p
 		}
 	}
 	return nil

@@ -109,6 +109,15 @@ func (c *Cache) Copy(dst, src, n int) {
 	}
 }
 
+// Lock keeps the cache's pages in physical memory. It needs the operating
+// system's leave, for all of them.
+func (c *Cache) Lock() error {
+	if err := c.mem.Lock(); err != nil {
+		return fmt.Errorf("kv: pinned cache: %w", err)
+	}
+	return nil
+}
+
 // Close returns the memory. Nobody may use the cache's values afterwards.
 func (c *Cache) Close() error { return c.mem.Close() }
 

@@ -1,0 +1,190 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/holdfast-llm/holdfast/device"
+	"github.com/holdfast-llm/holdfast/dispatch"
+	"github.com/holdfast-llm/holdfast/gguf/quant"
+	"github.com/holdfast-llm/holdfast/op"
+)
+
+// FaultRecord is a fault of a running kernel that a step survived, or did not.
+type FaultRecord struct {
+	Step int    // counted from 0
+	Lane string // the registration that is blamed; empty if none could be
+	Op   string
+	Kind device.FaultKind
+	Keys int    // of the step's class: the depth that it was compiled for
+	Text string // what the device said
+	Then string // what was done: "quarantined", "run again", "given up"
+}
+
+// FaultError says that a step could not be run on any registration.
+type FaultError struct {
+	Tried []string // registrations that faulted, in order
+	First error    // the first fault
+}
+
+func (e *FaultError) Error() string {
+	return fmt.Sprintf("engine: no registration ran the step without a fault (tried %s): %v", strings.Join(e.Tried, ", "), e.First)
+}
+
+func (e *FaultError) Unwrap() error { return e.First }
+
+// rescue is one step's way through faults.
+type rescue struct {
+	tried  []string
+	first  error
+	again  map[string]bool // registrations that had a second chance
+	adding []string        // quarantined in this step
+}
+
+// runBatch runs the engine's batch on the program of a class. A registration
+// that faults is quarantined for the class and the batch runs again on the
+// next one; the last of its kind gets a second chance. Transients are garbage
+// after a fault, but a step changes nothing else than the cache rows it
+// writes again.
+func (e *Engine) runBatch(c class) (*program, error) {
+	p, err := e.program(c)
+	if err != nil {
+		return nil, err
+	}
+	if err = p.exec.Run(&e.batch); err == nil {
+		return p, nil
+	}
+	var r rescue
+	for {
+		var f *device.Fault
+		if !errors.As(err, &f) || e.cfg.Strict {
+			return nil, err
+		}
+		if f.Op < 0 {
+			var q *program
+			if q, f, err = e.diagnose(c, f); q != nil || err != nil {
+				return q, err
+			}
+		}
+		if p, err = e.quarantine(p, f, &r); err != nil {
+			return nil, err
+		}
+		if err = p.exec.Run(&e.batch); err == nil {
+			return p, nil
+		}
+	}
+}
+
+// quarantine puts the registration of a fault away for its class and returns
+// the program without it.
+func (e *Engine) quarantine(p *program, f *device.Fault, r *rescue) (*program, error) {
+	d := p.Decisions[f.Op]
+	rec := FaultRecord{Step: e.steps, Lane: d.Chosen, Op: d.Op, Kind: f.Kind, Keys: p.class.keys, Text: f.Error()}
+	if r.first == nil {
+		r.first = f
+	}
+	r.tried = append(r.tried, d.Chosen)
+	if r.again[d.Chosen] {
+		rec.Then = "given up"
+		e.faults = append(e.faults, rec)
+		e.release(p.class, r.adding) // the fault is not theirs: all of them have it
+		if err := e.retire(p); err != nil {
+			return nil, err
+		}
+		return nil, &FaultError{Tried: r.tried, First: r.first}
+	}
+	if e.quarantined[p.class] == nil {
+		e.quarantined[p.class] = map[string]string{}
+	}
+	e.quarantined[p.class][d.Chosen] = fmt.Sprintf("%s fault in step %d", f.Kind, e.steps)
+	q, err := e.compile(p.class, e.cfg.Serial, e.watch())
+	var none *dispatch.UnsupportedError
+	switch {
+	case errors.As(err, &none):
+		// There is no other: once more.
+		e.release(p.class, []string{d.Chosen})
+		if r.again == nil {
+			r.again = map[string]bool{}
+		}
+		r.again[d.Chosen] = true
+		rec.Then = "run again"
+		e.faults = append(e.faults, rec)
+		return p, nil
+	case err != nil:
+		return nil, err
+	}
+	rec.Then = "quarantined"
+	e.faults = append(e.faults, rec)
+	r.adding = append(r.adding, d.Chosen)
+	if err := e.retire(p); err != nil {
+		return nil, errors.Join(err, q.exec.Close())
+	}
+	e.programs[q.class] = q
+	return q, nil
+}
+
+// release takes registrations out of quarantine.
+func (e *Engine) release(c class, names []string) {
+	for _, n := range names {
+		delete(e.quarantined[c], n)
+	}
+}
+
+// diagnose looks for the command behind an output that is not a number: it
+// runs the batch again one command at a time until one writes a NaN. It gives
+// the program if that run is well (then nothing can be blamed and its answer
+// stands), else the fault with its operation.
+func (e *Engine) diagnose(c class, f *device.Fault) (*program, *device.Fault, error) {
+	first := -1
+	what := ""
+	p, err := e.compile(c, true, func(p *program, w *device.Watched) {
+		for _, m := range w.Written {
+			if i := nonFinite(m); i >= 0 && first < 0 {
+				first = w.Launch
+				what = fmt.Sprintf("%s, element %d", m.Value.Name, i)
+			}
+		}
+	})
+	if err != nil {
+		return nil, f, err
+	}
+	err = p.exec.Run(&e.batch)
+	var g *device.Fault
+	switch {
+	case err == nil && first < 0:
+		e.faults = append(e.faults, FaultRecord{
+			Step: e.steps, Op: f.Launch, Kind: f.Kind, Keys: c.keys, Text: f.Error(), Then: "run again: well, nothing to blame",
+		})
+		e.retiring = append(e.retiring, p) // once its output has been read
+		return p, nil, nil
+	case err != nil && !errors.As(err, &g):
+		return nil, f, errors.Join(err, p.exec.Close())
+	case g != nil && g.Op >= 0 && first < 0:
+		f = g
+	case first >= 0:
+		l := p.Launches[first]
+		f = &device.Fault{Device: f.Device, Kind: device.FaultNaN, Launch: l.Kernel, Op: l.Op, Err: fmt.Errorf("NaN or infinity in %s; %w", what, f.Err)}
+	}
+	err = p.exec.Close()
+	p.exec = nil
+	if f.Op < 0 {
+		return nil, f, errors.Join(f, err)
+	}
+	return nil, f, err
+}
+
+// nonFinite is the first element that is no number of a value of floats by
+// rows; -1 if there is none, or if the value is something else.
+func nonFinite(m device.Memory) int {
+	if m.Value.Type != quant.F32 || m.Value.Cols == 0 || m.Value.Per == op.Once {
+		return -1
+	}
+	for i, x := range float32s(m.Data) {
+		if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
+			return i
+		}
+	}
+	return -1
+}

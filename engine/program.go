@@ -1,0 +1,132 @@
+package engine
+
+import (
+	"fmt"
+	"math/bits"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/holdfast-llm/holdfast/device"
+	"github.com/holdfast-llm/holdfast/dispatch"
+)
+
+// class is a shape of step: everything that a program is compiled for. Steps
+// of a class share a program.
+type class struct {
+	tokens, outputs, keys int
+}
+
+// The largest batches of the programs between that of a single token and that
+// of prompts: two rows still run on the kernels of one, and the split lanes
+// take up to 16.
+var smallBatches = [...]int{1, 2, 16}
+
+// keyClasses are the depths at which split attention changes its reducer;
+// beyond, classes are powers of two.
+var keyClasses = [...]int{256, 2048}
+
+// classOf is the class of a batch of n tokens and m outputs whose rows attend
+// up to keys positions. Prompts share one class for all depths: no lane of
+// theirs depends on it.
+func (e *Engine) classOf(n, m, keys int) class {
+	c := class{tokens: e.cfg.Batch}
+	for _, small := range smallBatches {
+		if n <= small && small < c.tokens {
+			c.tokens = small
+			break
+		}
+	}
+	c.outputs = min(c.tokens, e.cfg.Sequences)
+	if c.tokens <= smallBatches[len(smallBatches)-1] {
+		c.keys = min(keyClass(keys), e.cfg.Context)
+	}
+	return c
+}
+
+func keyClass(keys int) int {
+	for _, k := range keyClasses {
+		if keys <= k {
+			return k
+		}
+	}
+	return 1 << bits.Len(uint(keys-1))
+}
+
+// program is a compiled class and how often it ran.
+type program struct {
+	*device.Program
+	class   class
+	exec    device.Executable
+	runs    int
+	serial  int // number in the order of compilation, for dumps
+	compile time.Duration
+}
+
+// program is the one of a class, compiled when it is first needed.
+func (e *Engine) program(c class) (*program, error) {
+	if p, ok := e.programs[c]; ok {
+		return p, nil
+	}
+	p, err := e.compile(c, e.cfg.Serial, e.watch())
+	if err != nil {
+		return nil, err
+	}
+	e.programs[c] = p
+	return p, nil
+}
+
+// compile builds and loads a program. watch may be nil.
+func (e *Engine) compile(c class, serial bool, watch func(*program, *device.Watched)) (*program, error) {
+	start := time.Now()
+	p, err := dispatch.Compile(e.dev, e.graph, device.Limits{Tokens: c.tokens, Outputs: c.outputs, Keys: c.keys}, dispatch.Options{
+		Disable: e.cfg.Disable, Quarantined: e.quarantined[c], Serial: serial, Arena: e.cfg.Arena,
+	})
+	if err != nil {
+		return nil, err
+	}
+	q := &program{Program: p, class: c, serial: e.compiled}
+	load := device.LoadOptions{Residency: e.cfg.Residency, Base: e.cfg.ArenaBase, Poison: e.cfg.Poison, Inject: e.cfg.Inject}
+	if watch != nil {
+		load.Watch = func(w *device.Watched) { watch(q, w) }
+	}
+	if q.exec, err = e.dev.Load(p, load); err != nil {
+		return nil, err
+	}
+	q.compile = time.Since(start)
+	e.compiled++
+	e.all = append(e.all, q)
+	return q, e.dump(q)
+}
+
+// retire takes a program out of use. What it ran stays on record.
+func (e *Engine) retire(p *program) error {
+	delete(e.programs, p.class)
+	exec := p.exec
+	p.exec = nil
+	return exec.Close()
+}
+
+// dump writes a program to Config.Dump.
+func (e *Engine) dump(p *program) error {
+	if e.cfg.Dump == "" {
+		return nil
+	}
+	if err := os.MkdirAll(e.cfg.Dump, 0o777); err != nil {
+		return err
+	}
+	name := fmt.Sprintf("program-%03d-tokens-%d-keys-%d.json", p.serial, p.class.tokens, p.class.keys)
+	f, err := os.Create(filepath.Join(e.cfg.Dump, name))
+	if err != nil {
+		return err
+	}
+	var tasks []int
+	if t, ok := p.exec.(interface{ Tasks() []int }); ok {
+		tasks = t.Tasks()
+	}
+	err = dispatch.Dump(f, p.Program, tasks)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	return err
+}
