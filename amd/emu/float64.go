@@ -9,9 +9,9 @@ import (
 // computes with integers.
 
 var doubleOperations = map[string]operation{
-	"v_add_f64": {wide: wide2(add64)},
-	"v_mul_f64": {wide: wide2(mul64)},
-	"v_fma_f64": {wide: wide3(fma64)},
+	"v_add_f64": {wide: addF64},
+	"v_mul_f64": {wide: mulF64},
+	"v_fma_f64": {wide: fmaF64},
 	"v_min_f64": {wide: wide2(func(w *wave, a, b uint64) uint64 { return pick64(w, w.mode64(), a, b, false) })},
 	"v_max_f64": {wide: wide2(func(w *wave, a, b uint64) uint64 { return pick64(w, w.mode64(), a, b, true) })},
 }
@@ -27,38 +27,40 @@ func nan64(sources ...uint64) uint64 {
 	return invalid64
 }
 
-func add64(w *wave, a, b uint64) uint64 {
-	if !w.plain64() {
-		return softFMA64(w.mode64(), 0x3ff<<52, a, b)
+func addF64(w *wave, d, a, b, _ *wide) {
+	plain, m := w.plain64(), w.mode64()
+	for i := range d[:w.n] {
+		x, y := a[i], b[i]
+		if r := f64(x) + f64(y); plain && r == r {
+			d[i] = math.Float64bits(r)
+			continue
+		}
+		d[i] = softFMA64(m, 0x3ff<<52, x, y)
 	}
-	r := f64(a) + f64(b)
-	if r != r {
-		return nan64(a, b)
-	}
-	return math.Float64bits(r)
 }
 
-func mul64(w *wave, a, b uint64) uint64 {
-	if !w.plain64() {
-		// Adding a zero of the product's sign changes nothing.
-		return softFMA64(w.mode64(), a, b, (a^b)&(1<<63))
+func mulF64(w *wave, d, a, b, _ *wide) {
+	plain, m := w.plain64(), w.mode64()
+	for i := range d[:w.n] {
+		x, y := a[i], b[i]
+		if r := f64(x) * f64(y); plain && r == r {
+			d[i] = math.Float64bits(r)
+			continue
+		}
+		d[i] = softFMA64(m, x, y, (x^y)&(1<<63)) // a zero of the product's sign
 	}
-	r := f64(a) * f64(b)
-	if r != r {
-		return nan64(a, b)
-	}
-	return math.Float64bits(r)
 }
 
-func fma64(w *wave, a, b, c uint64) uint64 {
-	if !w.plain64() {
-		return softFMA64(w.mode64(), a, b, c)
+func fmaF64(w *wave, d, a, b, c *wide) {
+	plain, m := w.plain64(), w.mode64()
+	for i := range d[:w.n] {
+		x, y, z := a[i], b[i], c[i]
+		if r := math.FMA(f64(x), f64(y), f64(z)); plain && r == r {
+			d[i] = math.Float64bits(r)
+			continue
+		}
+		d[i] = softFMA64(m, x, y, z)
 	}
-	r := math.FMA(f64(a), f64(b), f64(c))
-	if r != r {
-		return nan64(a, b, c)
-	}
-	return math.Float64bits(r)
 }
 
 // number is a finite number: ±m * 2^exp with m of 53 bits, or 0.

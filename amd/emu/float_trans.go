@@ -16,15 +16,15 @@ const (
 )
 
 var transOperations = map[string]operation{
-	"v_exp_f32":       {run: trans32(math.Exp2), approximate: approximate},
-	"v_log_f32":       {run: trans32(log2), approximate: approximate},
+	"v_exp_f32":       {run: expF32, approximate: approximate},
+	"v_log_f32":       {run: logF32, approximate: approximate},
 	"v_rcp_f32":       {run: rcpF32, approximate: approximate},
 	"v_rcp_iflag_f32": {run: rcpF32, approximate: approximate},
 	"v_rsq_f32":       {run: rsqF32, approximate: approximate},
 	"v_sqrt_f32":      {run: sqrtF32, approximate: approximate},
 	"v_sin_f32":       {run: sine32(sineTurns), approximate: approximate},
 	"v_cos_f32":       {run: sine32(cosineTurns), approximate: approximate},
-	"v_exp_f16":       {run: trans16(math.Exp2), approximate: approximate},
+	"v_exp_f16":       {run: trans16(exp2), approximate: approximate},
 	"v_log_f16":       {run: trans16(log2), approximate: approximate},
 	"v_rcp_f16":       {run: trans16(reciprocal), approximate: approximate},
 	"v_rsq_f16":       {run: trans16(reciprocalRoot), approximate: approximate},
@@ -51,14 +51,6 @@ func (f format) evaluate(m floatMode, v uint32, fn func(float64) float64) uint32
 
 // flushing is how single precision treats denormals here.
 var flushing = floatMode{flushIn: true, flushOut: true}
-
-func trans32(fn func(float64) float64) kernel {
-	return func(w *wave, d, a, _, _ *lanes) {
-		for i := range d[:w.n] {
-			d[i] = single.evaluate(flushing, a[i], fn)
-		}
-	}
-}
 
 // The commonest have loops of their own for positive normal numbers with
 // results of the kind.
@@ -93,6 +85,28 @@ func sqrtF32(w *wave, d, a, _, _ *lanes) {
 			continue
 		}
 		d[i] = single.evaluate(flushing, v, math.Sqrt)
+	}
+}
+
+func expF32(w *wave, d, a, _, _ *lanes) {
+	for i := range d[:w.n] {
+		v := a[i]
+		if x := float64(f32(v)); x > -126 && x < 127 {
+			d[i] = math.Float32bits(float32(exp2(x)))
+			continue
+		}
+		d[i] = single.evaluate(flushing, v, exp2)
+	}
+}
+
+func logF32(w *wave, d, a, _, _ *lanes) {
+	for i := range d[:w.n] {
+		v := a[i]
+		if v>>23-1 < 254 {
+			d[i] = math.Float32bits(float32(log2(float64(f32(v)))))
+			continue
+		}
+		d[i] = single.evaluate(flushing, v, log2)
 	}
 }
 
@@ -138,13 +152,47 @@ func reciprocal(x float64) float64 { return 1 / x }
 // reciprocalRoot of -0 is -Inf.
 func reciprocalRoot(x float64) float64 { return 1 / math.Sqrt(x) }
 
-// log2 is accurate near 1, where math.Log2 cancels.
-func log2(x float64) float64 {
-	if x > 0.5 && x < 2 {
-		return math.Log1p(x-1) / math.Ln2
+// powers are 2^(i/32).
+var powers = func() (t [32]float64) {
+	for i := range t {
+		t[i] = math.Exp2(float64(i) / 32)
 	}
-	return math.Log2(x)
+	return t
+}()
+
+// exp2 is 2^x, to within 2^-51 where the result is in the range of float32.
+// With k the nearest of 32nds, it is 2^k times the series of e^((x-k)*ln 2),
+// whose argument is at most 0.011.
+func exp2(x float64) float64 {
+	if !(x > -1000 && x < 1000) {
+		return math.Exp2(x)
+	}
+	k := math.RoundToEven(x * 32)
+	r := (x - k/32) * math.Ln2
+	p := 1 + r*(1+r*(1.0/2+r*(1.0/6+r*(1.0/24+r*(1.0/120+r*(1.0/720))))))
+	n := int(k)
+	return p * powers[n&31] * math.Float64frombits(uint64(1023+n>>5)<<52)
 }
+
+// log2 is the logarithm of x to base 2, to within 2^-50 of its size: with x =
+// 2^e * m and m near 1, e plus the series of the inverse hyperbolic tangent of
+// (m-1)/(m+1), which is at most 0.172.
+func log2(x float64) float64 {
+	b := math.Float64bits(x)
+	if b-1<<52 >= (infinite-1)<<52 { // zeros, denormals, negative numbers, infinities, NaNs
+		return math.Log2(x)
+	}
+	const sqrtHalf = 0x3fe6a09e667f3bcd
+	e := int64(b-sqrtHalf) >> 52
+	m := math.Float64frombits(b - uint64(e)<<52)
+	t := (m - 1) / (m + 1)
+	q := t * t
+	p := 1.0/3 + q*(1.0/5+q*(1.0/7+q*(1.0/9+q*(1.0/11+q*(1.0/13+q*(1.0/15+q*(1.0/17+q*(1.0/19+q*(1.0/21)))))))))
+	return float64(e) + (t+t*q*p)*(2/math.Ln2)
+}
+
+// infinite is the exponent field of float64's infinities.
+const infinite = 0x7ff
 
 // sineTurns is the sine of x turns. The argument is reduced exactly, so that
 // quarters of turns give exact results.

@@ -23,14 +23,20 @@ func widen(h uint32) uint32 {
 
 // narrow rounds a float32 to the nearest half; NaNs become quiet.
 func narrow(v uint32) uint32 {
+	if rest := v & 0x7fffffff; rest-0x38800000 < 0x477ff000-0x38800000 { // a normal half
+		return v>>16&0x8000 | ((rest+0xfff+rest>>13&1)>>13 - (127-15)<<10)
+	}
+	return narrowEdge(v)
+}
+
+// narrowEdge is narrow for results that are denormals, infinities or NaNs.
+func narrowEdge(v uint32) uint32 {
 	sign, rest := v>>16&0x8000, v&0x7fffffff
 	switch {
 	case rest > 0x7f800000:
 		return sign | 0x7e00 | rest>>13&0x3ff
 	case rest >= 0x477ff000: // rounds to more than 65504
 		return sign | 0x7c00
-	case rest >= 0x38800000: // normal
-		return sign | ((rest+0xfff+rest>>13&1)>>13 - (127-15)<<10)
 	}
 	// Adding 0.5 puts the last bit that a denormal half keeps at the end of the
 	// float32, which rounds it.
@@ -76,22 +82,47 @@ func nanHalf(a, b uint32) uint32 {
 	return half.invalid()
 }
 
+// finite says whether no exponent of three halves is that of infinities.
+func finite(a, b, c uint32) bool {
+	return ((a&0x7fff+0x400)|(b&0x7fff+0x400)|(c&0x7fff+0x400))&0x8000 == 0
+}
+
+// float is the value of a finite half: its bits, moved to the place of a
+// float32's, and scaled by the difference of the biases.
+func float(h uint32) float32 {
+	return math.Float32frombits(h&0x8000<<16|h&0x7fff<<13) * 0x1p112
+}
+
 // addHalf, mulHalf and fmaHalf compute in the usual mode.
 
 func addHalf(a, b uint32) uint32 {
-	r := f32(widen(a)) + f32(widen(b))
-	if r != r {
-		return nanHalf(a, b)
+	if finite(a, b, 0) {
+		return narrow(math.Float32bits(float(a) + float(b)))
 	}
-	return narrow(math.Float32bits(r))
+	return half.add(floatMode{}, a, b)
 }
 
 func mulHalf(a, b uint32) uint32 {
-	r := f32(widen(a)) * f32(widen(b))
-	if r != r {
-		return nanHalf(a, b)
+	if finite(a, b, 0) {
+		return narrow(math.Float32bits(float32(float(a) * float(b))))
 	}
-	return narrow(math.Float32bits(r))
+	return half.mul(floatMode{}, a, b)
+}
+
+// fmaHalf is a*b + c of halves. The float64 sum of the exact product is exact
+// wherever the result is not plainly nearer to one half than to another.
+func fmaHalf(a, b, c uint32) uint32 {
+	if !finite(a, b, c) {
+		return half.fma(floatMode{}, a, b, c)
+	}
+	s := float64(float(a))*float64(float(b)) + float64(float(c))
+	// To odd in float32, which has enough bits for the second rounding.
+	r := float32(s)
+	v := math.Float32bits(r)
+	if float64(r) != s {
+		v = oddNeighbour(v, s)
+	}
+	return narrow(v)
 }
 
 func addF16(w *wave, d, a, b, _ *lanes) {
@@ -146,22 +177,6 @@ func fmaF16(w *wave, d, a, b, c *lanes) {
 	for i := range d[:w.n] {
 		d[i] = half.fma(m, a[i]&0xffff, b[i]&0xffff, c[i]&0xffff)
 	}
-}
-
-// fmaHalf is a*b + c of halves in the usual mode. The float64 sum of the exact
-// product is exact wherever the result is not plainly nearer to one half.
-func fmaHalf(a, b, c uint32) uint32 {
-	s := float64(f32(widen(a)))*float64(f32(widen(b))) + float64(f32(widen(c)))
-	if s != s {
-		return half.fma(floatMode{}, a, b, c)
-	}
-	// To odd in float32, which has enough bits for the second rounding.
-	r := float32(s)
-	v := math.Float32bits(r)
-	if float64(r) != s {
-		v = oddNeighbour(v, s)
-	}
-	return narrow(v)
 }
 
 // oddNeighbour is the float32 with an odd last bit next to s, of which v is the

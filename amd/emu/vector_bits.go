@@ -20,7 +20,7 @@ var bitOperations = map[string]operation{
 	"v_lshl_add_u32":     {run: lshlAddU32},
 	"v_add_lshl_u32":     {run: addLshlU32},
 	"v_lshl_or_b32":      {run: lshlOrB32},
-	"v_lshlrev_b64":      {wide: wide2(func(_ *wave, a, b uint64) uint64 { return b << (a & 63) })},
+	"v_lshlrev_b64":      {wide: lshlB64},
 	"v_lshrrev_b64":      {wide: wide2(func(_ *wave, a, b uint64) uint64 { return b >> (a & 63) })},
 	"v_ashrrev_i64":      {wide: wide2(func(_ *wave, a, b uint64) uint64 { return uint64(int64(b) >> (a & 63)) })},
 	"v_bfe_u32":          {run: bfeU32},
@@ -106,6 +106,13 @@ func lshlOrB32(w *wave, d, a, b, c *lanes) {
 	ds, as, bs, cs := d[:w.n], a[:w.n], b[:w.n], c[:w.n]
 	for i := range ds {
 		ds[i] = as[i]<<(bs[i]&31) | cs[i]
+	}
+}
+
+func lshlB64(w *wave, d, a, b, _ *wide) {
+	ds, as, bs := d[:w.n], a[:w.n], b[:w.n]
+	for i := range ds {
+		ds[i] = bs[i] << (as[i] & 63)
 	}
 }
 

@@ -177,11 +177,19 @@ func (p *plan) write(w *wave, r *lanes, active uint64) {
 	if p.omod != 0 || p.clamp {
 		p.modifyResult(w, r)
 	}
-	if p.half {
-		w.vgpr[p.dst].mergeHalf(r, active, p.high)
-		return
+	d := &w.vgpr[p.dst]
+	switch whole := active == w.all(); {
+	case p.half && whole && !p.high:
+		for i, v := range r[:w.n] {
+			d[i&63] = d[i&63]&0xffff0000 | v&0xffff
+		}
+	case p.half:
+		d.mergeHalf(r, active, p.high)
+	case whole:
+		copy(d[:w.n], r[:w.n])
+	default:
+		d.merge(r, active)
 	}
-	w.vgpr[p.dst].merge(r, active)
 }
 
 // runWide runs an operation with an operand of 64 bits.

@@ -152,6 +152,8 @@ func signBit(t isa.Type) uint64 {
 		return 1 << 15
 	case isa.F64, isa.B64, isa.I64:
 		return 1 << 63
+	case isa.V2F16, isa.V2BF16: // of VOP3, which has one bit for both halves
+		return 1<<31 | 1<<15
 	}
 	return 1 << 31
 }

@@ -137,6 +137,9 @@ func prepareMix(result mixResult) func(in *inst) error {
 		}
 		p.kernel = func(w *wave, d, a, b, c *lanes) { mix(w, d, [3]*lanes{a, b, c}, &halves, result) }
 		in.aux, in.run = p, runLanes
+		if p.plain() {
+			in.run = runPlain
+		}
 		return nil
 	}
 }

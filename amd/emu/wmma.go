@@ -106,15 +106,31 @@ func (m *matrix) multiply(w *wave, factor, result format) {
 	perRegister := w.n / 16 // rows of the result that one register holds
 	for i := 0; i < 16/perRegister; i++ {
 		c, d := m.addend(w, i), &w.vgpr[int(m.d)+i]
-		for lane := range w.n {
+		for lane := 0; lane < w.n; lane += 4 {
 			row, col := perRegister*i+lane/16, lane%16
-			sum := m.term(result, c[lane])
-			for k := range a[row] {
-				sum += a[row][k] * b[col][k]
+			var sum [4]float64
+			for j := range sum {
+				sum[j] = m.term(result, c[lane+j])
 			}
-			m.store(result, d, lane, sum)
+			dot4(&sum, &a[row], &b[col], &b[col+1], &b[col+2], &b[col+3])
+			for j, x := range sum {
+				m.store(result, d, lane+j, x)
+			}
 		}
 	}
+}
+
+// dot4 adds four dot products with a, side by side, because each addition
+// waits for the one before.
+func dot4(sum *[4]float64, a, b0, b1, b2, b3 *[16]float64) {
+	s0, s1, s2, s3 := sum[0], sum[1], sum[2], sum[3]
+	for k, x := range a {
+		s0 += float64(x * b0[k])
+		s1 += float64(x * b1[k])
+		s2 += float64(x * b2[k])
+		s3 += float64(x * b3[k])
+	}
+	*sum = [4]float64{s0, s1, s2, s3}
 }
 
 // term is an element of C: neg_hi is its absolute value, neg_lo its negative.
@@ -140,8 +156,13 @@ func (m *matrix) sign(x float64) float64 {
 
 // store rounds an element of D. The other half of a 16-bit one stays.
 func (m *matrix) store(f format, d *lanes, lane int, x float64) {
-	v := f.invalid()
-	if x == x {
+	var v uint32
+	switch {
+	case x != x:
+		v = f.invalid()
+	case f == single:
+		v = math.Float32bits(float32(x))
+	default:
 		v = f.round(floatMode{}, x)
 	}
 	switch {
