@@ -14,6 +14,9 @@ type inst struct {
 	isa.Inst
 	run func(w *wave, in *inst)
 	aux any // what run needs prepared, made by the handler's prepare
+	// width has a bit for each lane of the wave in instructions that lanes run,
+	// and is 0 in scalar ones.
+	width uint64
 }
 
 // handler is how one operation executes.

@@ -1,7 +1,5 @@
 package emu
 
-import "fmt"
-
 // Residency says what may happen to a buffer's pages while it is in use.
 type Residency uint8
 
@@ -17,6 +15,7 @@ type Buffer struct {
 	Addr      uint64 // of the first byte
 	Data      []byte // the bytes, as the device's memory (L2) has them
 	Residency Residency
+	ReadOnly  bool // a store is a fault: code, constants
 }
 
 // Space is the device's address space: buffers apart from each other, with
@@ -45,16 +44,4 @@ func (s *Space) Find(addr, n uint64) *Buffer {
 		return nil
 	}
 	return b
-}
-
-// Fault is what stops a dispatch: an access to memory that is not there, a
-// trap, the budget, a barrier that nobody will reach.
-type Fault struct {
-	PC     uint64
-	Text   string // the instruction
-	Detail string
-}
-
-func (f *Fault) Error() string {
-	return fmt.Sprintf("emu: fault at %#x (%s): %s", f.PC, f.Text, f.Detail)
 }

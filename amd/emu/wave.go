@@ -23,6 +23,32 @@ type wave struct {
 	id    int    // in the workgroup
 
 	vec vectorScratch // where vector operands are made ready: vector_source.go
+
+	d   *dispatch // what it is part of: the device, the kernel
+	obs Observer  // that of the dispatch, or nil
+	cu  int       // the compute unit it is on, an index on the device
+
+	// scratch is the wave's private memory: lane l's bytes are those from
+	// l*lane, lane bytes each.
+	scratch []byte
+	lane    int
+
+	// What the run loop needs: run.go.
+	status  waveStatus
+	at      uint64 // the pc of the instruction that runs, or ran last
+	slice   int    // instructions given to the wave
+	left    int    // of them, those that it may still run
+	unused  int    // what was left when suspend ended the slice
+	total   uint64 // instructions run before this slice
+	now     uint64 // the scheduler's instructions when the slice began
+	block   *block // the code that pc is in
+	laneOps uint64 // active lanes of vector instructions run, since collected
+	ops     *opCounts
+	breaks  []breakpoint
+	aside   bool // set aside at a preemption point
+
+	trapStatus uint32 // TRAPSTS
+	flags      uint32 // the bits of STATUS that are stored: hwreg.go
 }
 
 // exec is the mask of active lanes.
@@ -47,4 +73,11 @@ type group struct {
 	id    [3]uint32
 	lds   []byte
 	waves []*wave
+
+	d       *dispatch
+	index   int // among the dispatch's workgroups, x fastest
+	size    [3]uint32
+	live    int     // waves that have not ended
+	waiting []*wave // at the barrier, in the order of arrival
+	started uint64  // how many barriers its waves have passed
 }
