@@ -109,14 +109,30 @@ func mulHalf(a, b uint32) uint32 {
 	return half.mul(floatMode{}, a, b)
 }
 
-// fmaHalf is a*b + c of halves. The float64 sum of the exact product is exact
-// wherever the result is not plainly nearer to one half than to another.
+// fmaHalf is a*b + c of halves. The product is exact in float32. Their sum
+// there rounds to the right half unless it lies in the middle between two (it
+// may have been rounded to there) or among the denormals.
 func fmaHalf(a, b, c uint32) uint32 {
 	if !finite(a, b, c) {
 		return half.fma(floatMode{}, a, b, c)
 	}
+	p := float(a) * float(b)
+	v := math.Float32bits(p + float(c))
+	rest := v & 0x7fffffff
+	if rest-0x38800000 < 0x477ff000-0x38800000 && v&0x1fff != 0x1000 {
+		return v>>16&0x8000 | ((rest+0xfff+rest>>13&1)>>13 - (127-15)<<10)
+	}
+	if rest == 0 {
+		return v >> 16
+	}
+	return fmaHalfOdd(a, b, c)
+}
+
+// fmaHalfOdd is fmaHalf of finite sources. The sum in float64 is exact wherever
+// the result is not plainly nearer to one half than to another; to odd in
+// float32 it has enough bits for the second rounding.
+func fmaHalfOdd(a, b, c uint32) uint32 {
 	s := float64(float(a))*float64(float(b)) + float64(float(c))
-	// To odd in float32, which has enough bits for the second rounding.
 	r := float32(s)
 	v := math.Float32bits(r)
 	if float64(r) != s {
