@@ -170,7 +170,8 @@ func exp2(x float64) float64 {
 	}
 	k := math.RoundToEven(x * 32)
 	r := (x - k/32) * math.Ln2
-	p := 1 + r*(1+r*(1.0/2+r*(1.0/6+r*(1.0/24+r*(1.0/120+r*(1.0/720))))))
+	q := r * r // the series in parts that do not wait for each other
+	p := 1 + r + q*(1.0/2+r*(1.0/6)+q*(1.0/24+r*(1.0/120)+q*(1.0/720)))
 	n := int(k)
 	return p * powers[n&31] * math.Float64frombits(uint64(1023+n>>5)<<52)
 }
