@@ -55,7 +55,7 @@ type Fault struct {
 	Device string
 	Kind   FaultKind
 	Launch string // the launch that faulted
-	Op     int    // its index in Program.Decisions; -1 if no launch is known
+	Op     int    // whose fault it is: an index in Program.Decisions; -1 if not known
 	Err    error
 }
 

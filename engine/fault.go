@@ -62,10 +62,14 @@ func (e *Engine) runBatch(c class) (*program, error) {
 		if !errors.As(err, &f) || e.cfg.Strict {
 			return nil, err
 		}
-		if f.Op < 0 {
-			var q *program
-			if q, f, err = e.diagnose(c, f); q != nil || err != nil {
-				return q, err
+		if f.Kind == device.FaultNaN {
+			// A NaN spreads: who shows it need not be who made it.
+			var well *program
+			if well, f, err = e.diagnose(c, f); err != nil {
+				return nil, err
+			}
+			if well != nil {
+				return well, e.blame(p, f)
 			}
 		}
 		if p, err = e.quarantine(p, f, &r); err != nil {
@@ -75,6 +79,48 @@ func (e *Engine) runBatch(c class) (*program, error) {
 			return p, nil
 		}
 	}
+}
+
+// blame puts the registration of a NaN that did not come again away for later
+// steps, if it is known and there is another. This step has its answer.
+func (e *Engine) blame(p *program, f *device.Fault) error {
+	rec := FaultRecord{Step: e.steps, Op: f.Launch, Kind: f.Kind, Keys: p.class.keys, Text: f.Error(), Then: "run again"}
+	if f.Op >= 0 {
+		d := p.Decisions[f.Op]
+		rec.Lane, rec.Op = d.Chosen, d.Op
+		_, ok, err := e.replace(p, d.Chosen, f)
+		if err != nil {
+			return err
+		}
+		if ok {
+			rec.Then = "quarantined"
+		}
+	}
+	e.faults = append(e.faults, rec)
+	return nil
+}
+
+// replace puts a registration in quarantine and a program without it in the
+// place of p. It is false if there is no other registration: nothing changes.
+func (e *Engine) replace(p *program, lane string, f *device.Fault) (*program, bool, error) {
+	if e.quarantined[p.class] == nil {
+		e.quarantined[p.class] = map[string]string{}
+	}
+	e.quarantined[p.class][lane] = fmt.Sprintf("%s fault in step %d", f.Kind, e.steps)
+	q, err := e.compile(p.class, e.cfg.Serial, e.watch())
+	var none *dispatch.UnsupportedError
+	if errors.As(err, &none) {
+		e.release(p.class, []string{lane})
+		return p, false, nil
+	}
+	if err == nil {
+		err = e.retire(p)
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	e.programs[q.class] = q
+	return q, true, nil
 }
 
 // quarantine puts the registration of a fault away for its class and returns
@@ -95,33 +141,22 @@ func (e *Engine) quarantine(p *program, f *device.Fault, r *rescue) (*program, e
 		}
 		return nil, &FaultError{Tried: r.tried, First: r.first}
 	}
-	if e.quarantined[p.class] == nil {
-		e.quarantined[p.class] = map[string]string{}
+	q, ok, err := e.replace(p, d.Chosen, f)
+	if err != nil {
+		return nil, err
 	}
-	e.quarantined[p.class][d.Chosen] = fmt.Sprintf("%s fault in step %d", f.Kind, e.steps)
-	q, err := e.compile(p.class, e.cfg.Serial, e.watch())
-	var none *dispatch.UnsupportedError
-	switch {
-	case errors.As(err, &none):
+	rec.Then = "quarantined"
+	if ok {
+		r.adding = append(r.adding, d.Chosen)
+	} else {
 		// There is no other: once more.
-		e.release(p.class, []string{d.Chosen})
 		if r.again == nil {
 			r.again = map[string]bool{}
 		}
 		r.again[d.Chosen] = true
 		rec.Then = "run again"
-		e.faults = append(e.faults, rec)
-		return p, nil
-	case err != nil:
-		return nil, err
 	}
-	rec.Then = "quarantined"
 	e.faults = append(e.faults, rec)
-	r.adding = append(r.adding, d.Chosen)
-	if err := e.retire(p); err != nil {
-		return nil, errors.Join(err, q.exec.Close())
-	}
-	e.programs[q.class] = q
 	return q, nil
 }
 
@@ -132,11 +167,11 @@ func (e *Engine) release(c class, names []string) {
 	}
 }
 
-// diagnose looks for the command behind an output that is not a number: it
-// runs the batch again one command at a time until one writes a NaN. It gives
-// the program if that run is well (then nothing can be blamed and its answer
-// stands), else the fault with its operation.
-func (e *Engine) diagnose(c class, f *device.Fault) (*program, *device.Fault, error) {
+// diagnose looks for the command behind a NaN: it runs the batch again one
+// command at a time, until one writes a NaN. If that run is well it gives its
+// program, whose answer stands, and the fault as it was. Otherwise it gives the
+// fault of that run, with its operation.
+func (e *Engine) diagnose(c class, f *device.Fault) (well *program, g *device.Fault, err error) {
 	first := -1
 	what := ""
 	p, err := e.compile(c, true, func(p *program, w *device.Watched) {
@@ -148,31 +183,23 @@ func (e *Engine) diagnose(c class, f *device.Fault) (*program, *device.Fault, er
 		}
 	})
 	if err != nil {
-		return nil, f, err
+		return nil, nil, err
 	}
 	err = p.exec.Run(&e.batch)
-	var g *device.Fault
 	switch {
 	case err == nil && first < 0:
-		e.faults = append(e.faults, FaultRecord{
-			Step: e.steps, Op: f.Launch, Kind: f.Kind, Keys: c.keys, Text: f.Error(), Then: "run again: well, nothing to blame",
-		})
 		e.retiring = append(e.retiring, p) // once its output has been read
-		return p, nil, nil
-	case err != nil && !errors.As(err, &g):
-		return nil, f, errors.Join(err, p.exec.Close())
-	case g != nil && g.Op >= 0 && first < 0:
-		f = g
+		return p, f, nil
 	case first >= 0:
 		l := p.Launches[first]
-		f = &device.Fault{Device: f.Device, Kind: device.FaultNaN, Launch: l.Kernel, Op: l.Op, Err: fmt.Errorf("NaN or infinity in %s; %w", what, f.Err)}
+		g = &device.Fault{Device: f.Device, Kind: device.FaultNaN, Launch: l.Kernel, Op: l.Op, Err: fmt.Errorf("NaN or infinity in %s; %w", what, f.Err)}
+	case errors.As(err, &g) && g.Op >= 0:
+	default:
+		return nil, nil, errors.Join(err, p.exec.Close())
 	}
-	err = p.exec.Close()
+	exec := p.exec
 	p.exec = nil
-	if f.Op < 0 {
-		return nil, f, errors.Join(f, err)
-	}
-	return nil, f, err
+	return nil, g, exec.Close()
 }
 
 // nonFinite is the first element that is no number of a value of floats by

@@ -21,11 +21,7 @@ func (d *Device) attention() []device.Registration {
 			device.Registration{Name: s.name + ".next_q8", Priority: 2, Match: s.match(d, true)},
 			device.Registration{Name: s.name, Priority: 1, Match: s.match(d, false)})
 	}
-	rs = append(rs, single("attention.serial", 0, d.matchSerial(d.level)))
-	if d.level != simd.Portable {
-		rs = append(rs, single("attention.portable", -1, d.matchSerial(simd.Portable)))
-	}
-	return rs
+	return append(rs, single("attention.serial", 0, d.matchSerial))
 }
 
 // attend is an attention operation with its kernels: what the lanes share.
@@ -69,6 +65,12 @@ func (a *attend) span(pos int) (first, end int) {
 		first = max(0, end-w)
 	}
 	return first, end
+}
+
+// queries is one row of all heads.
+func (a *attend) queries(q []float32, row int) []float32 {
+	n := a.heads * a.group * a.headDim
+	return q[row*n : (row+1)*n]
 }
 
 // scale writes the queries of one row and KV head, times the score scale.
@@ -173,17 +175,22 @@ func (a *attend) rows(slot, head int) (k, v []byte) {
 }
 
 // check panics if a finished row is not all numbers: the fault that a wrong
-// key, value or partial state ends as is named here, not layers later.
-func (d *Device) check(row []float32, what string, at int) {
-	if i := d.elem.NonFinite(row); i >= 0 {
-		panic(&notFinite{what: fmt.Sprintf("%s row %d, element %d", what, at, i), value: row[i]})
+// key, value or partial state ends as is named here, not layers later. queries
+// are the row's: if they are no numbers either, the fault is not attention's.
+func (d *Device) check(result, queries []float32, what string, row int) {
+	if i := d.elem.NonFinite(result); i >= 0 {
+		panic(&notFinite{
+			what: fmt.Sprintf("%s row %d, element %d", what, row, i), value: result[i],
+			inherited: d.elem.NonFinite(queries) >= 0,
+		})
 	}
 }
 
 // notFinite is a result that should be a number and is not.
 type notFinite struct {
-	what  string
-	value float32
+	what      string
+	value     float32
+	inherited bool // it came in with the operands
 }
 
 func (e *notFinite) Error() string { return fmt.Sprintf("%s is %v", e.what, e.value) }

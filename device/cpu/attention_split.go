@@ -12,6 +12,9 @@ import (
 // splitRows is the largest number of query rows that the split lanes take.
 const splitRows = 16
 
+// maxWorkspace is the most that partial states may take, in bytes.
+const maxWorkspace = 1 << 30
+
 // splitLane is a split lane: the depths it takes, and how its reducer is cut
 // into tasks. The arithmetic of all three is the same, in the same order: a
 // row has the same bits on each.
@@ -60,7 +63,11 @@ func (s splitLane) match(d *Device, nextQ8 bool) func(*device.Site) (*device.Mat
 		plan := attn.NewPlan(attn.Shape{
 			Rows: c.Limits.Tokens, Heads: o.Attr.Heads, KVHeads: a.heads, VDim: a.vDim, Keys: keys, Window: o.Attr.Window,
 		})
+		if bytes := 4 * plan.Floats; bytes > maxWorkspace {
+			return noMatch(device.ReasonMemory, "partial states of %d bytes, allowed are %d", bytes, maxWorkspace)
+		}
 		states := c.Temp(o.Name+".partial", 4*plan.Floats)
+		states.Cols = plan.Floats // float32
 		return &device.Match{
 			Launches: []device.Launch{d.produce(a, c, plan, states), d.reduce(a, c, plan, states, s, packs)},
 			Covers:   1, Splits: plan.Splits,
@@ -145,8 +152,8 @@ func (d *Device) reduce(a *attend, c *device.Compile, plan attn.Plan, states *op
 	for _, p := range packs {
 		writes = append(writes, p.value)
 	}
-	return launch(c, name, []*op.Value{states}, writes, func(mem func(*op.Value) []byte) kernel {
-		part, dst := floats(mem(states)), floats(mem(out))
+	return launch(c, name, []*op.Value{states, o.In[0]}, writes, func(mem func(*op.Value) []byte) kernel {
+		part, dst, queries := floats(mem(states)), floats(mem(out)), floats(mem(o.In[0]))
 		acts := make([][]byte, len(packs))
 		for i, p := range packs {
 			acts[i] = mem(p.value)
@@ -164,7 +171,7 @@ func (d *Device) reduce(a *attend, c *device.Compile, plan attn.Plan, states *op
 					d.merge(dst[row*out.Cols+h*a.vDim:][:a.vDim], at, a, h%a.group, splits, floats(w.scratch))
 				}
 				lo := row*out.Cols + task%perRow*each*a.vDim
-				d.check(dst[lo:lo+each*a.vDim], o.Name, row)
+				d.check(dst[lo:lo+each*a.vDim], a.queries(queries, row), o.Name, row)
 				for i, p := range packs {
 					p.kern.Pack(acts[i][row*p.bytes:(row+1)*p.bytes], dst[row*out.Cols:][:out.Cols])
 				}

@@ -26,6 +26,7 @@ const maxThreads = 1024
 type Device struct {
 	level simd.Level
 	elem  *simd.Elem
+	plain *Device // offers at the portable level, for when the others fault; nil at that level
 	pool  *pool
 	mu    sync.Mutex // held while a program runs
 	runs  int        // so far; guarded by mu
@@ -43,7 +44,11 @@ func New(cfg Config) (*Device, error) {
 	if cfg.Level != nil {
 		level = *cfg.Level
 	}
-	return &Device{level: level, elem: simd.ElemFor(level), pool: newPool(cfg.Threads)}, nil
+	d := &Device{level: level, elem: simd.ElemFor(level), pool: newPool(cfg.Threads)}
+	if level != simd.Portable {
+		d.plain = &Device{level: simd.Portable, elem: simd.ElemFor(simd.Portable), pool: d.pool}
+	}
+	return d, nil
 }
 
 // Name is "cpu".
@@ -68,8 +73,22 @@ func (d *Device) Close() error {
 	return nil
 }
 
-// Registrations are the processor's offers for one kind of operation.
+// Registrations are the processor's offers for one kind of operation. Beneath
+// all others is the one that takes anything, in plain Go: "mul_mat.portable".
 func (d *Device) Registrations(k op.Kind) []device.Registration {
+	rs := d.offers(k)
+	if d.plain != nil {
+		plain := d.plain.offers(k)
+		last := plain[len(plain)-1]
+		last.Name, last.Priority = k.String()+".portable", last.Priority-1
+		rs = append(rs, last)
+	}
+	return rs
+}
+
+// offers are the registrations at the device's level, the one that takes
+// anything last.
+func (d *Device) offers(k op.Kind) []device.Registration {
 	switch k {
 	case op.GetRows:
 		return d.one("get_rows", d.matchGetRows)

@@ -330,7 +330,7 @@ func (e *executable) faultOf(r any, at int) *device.Fault {
 	if !ok {
 		err = fmt.Errorf("%v", r)
 	}
-	kind := device.FaultPanic
+	kind, index := device.FaultPanic, e.steps[at].op
 	var memory interface{ Addr() uintptr } // of the runtime's memory faults
 	var nan *notFinite
 	switch {
@@ -339,8 +339,11 @@ func (e *executable) faultOf(r any, at int) *device.Fault {
 		err = fmt.Errorf("%w at address %#x", err, memory.Addr())
 	case errors.As(err, &nan):
 		kind = device.FaultNaN
+		if nan.inherited {
+			index = -1
+		}
 	}
-	return &device.Fault{Device: e.dev.Name(), Kind: kind, Launch: e.steps[at].name, Op: e.steps[at].op, Err: err}
+	return &device.Fault{Device: e.dev.Name(), Kind: kind, Launch: e.steps[at].name, Op: index, Err: err}
 }
 
 // Output is the memory of an output, [m][Cols].

@@ -8,14 +8,17 @@ import (
 	"unsafe"
 
 	"github.com/holdfast-llm/holdfast/device"
+	"github.com/holdfast-llm/holdfast/gguf/quant"
 	"github.com/holdfast-llm/holdfast/internal/mmap"
+	"github.com/holdfast-llm/holdfast/op"
 )
 
 // planted is a fault to be raised in the run under way.
 type planted struct {
-	kind device.FaultKind
-	step int // the launch that raises it
-	read byte
+	kind  device.FaultKind
+	step  int // the launch that raises it
+	value *op.Value
+	read  byte
 }
 
 // loadInjections keeps the injections whose registration is in the program.
@@ -30,8 +33,8 @@ func (e *executable) loadInjections(in []device.Injection) error {
 		default:
 			return fmt.Errorf("cpu: injection of kind %q, want oob, nan, panic or canary", x.Kind)
 		}
-		if l := e.launchOf(x.Lane); l >= 0 {
-			e.inject = append(e.inject, injection{x, l})
+		if y, ok := e.locate(x); ok {
+			e.inject = append(e.inject, y)
 		}
 	}
 	if len(e.inject) > 0 {
@@ -42,27 +45,41 @@ func (e *executable) loadInjections(in []device.Injection) error {
 	return nil
 }
 
-// injection is one with the launch that it goes to.
+// injection is one with the launch that it goes to and, for those that change
+// memory, the value.
 type injection struct {
 	device.Injection
 	launch int
+	value  *op.Value
 }
 
-// launchOf is the first launch of a registration, or -1.
-func (e *executable) launchOf(prefix string) int {
+// locate finds the first launch of the injection's registration, for a NaN the
+// first that writes floats. It is false if the program has none.
+func (e *executable) locate(x device.Injection) (injection, bool) {
 	for i, l := range e.prog.Launches {
-		if strings.HasPrefix(e.prog.Decisions[l.Op].Chosen, prefix) {
-			return i
+		if !strings.HasPrefix(e.prog.Decisions[l.Op].Chosen, x.Lane) {
+			continue
+		}
+		if x.Kind == device.FaultMemory || x.Kind == device.FaultPanic {
+			return injection{x, i, nil}, true
+		}
+		for _, b := range l.Bindings {
+			v := b.Value
+			_, placed := e.places[v]
+			isFloats := v.Type == quant.F32 && v.Cols > 0
+			if placed && b.Access&device.Write != 0 && (isFloats || x.Kind == device.FaultCanary) {
+				return injection{x, i, v}, true
+			}
 		}
 	}
-	return -1
+	return injection{}, false
 }
 
 // armed is the fault planned for this run, or nil.
 func (e *executable) armed() *planted {
 	for i := range e.inject {
 		if x := &e.inject[i]; x.Step == e.dev.runs {
-			e.plant = planted{kind: x.Kind, step: x.launch}
+			e.plant = planted{kind: x.Kind, step: x.launch, value: x.value}
 			return &e.plant
 		}
 	}
@@ -90,21 +107,14 @@ func (e *executable) applyPlanted(stage int) {
 	if p == nil || e.hooks.stageOf[p.step] != stage {
 		return
 	}
-	for _, b := range e.prog.Launches[p.step].Bindings {
-		mem, ok := e.places[b.Value]
-		if !ok || b.Access&device.Write == 0 || len(mem) < 4 {
-			continue
-		}
-		switch p.kind {
-		case device.FaultNaN:
-			floats(mem)[0] = float32(math.NaN())
-		case device.FaultCanary:
-			for i := range e.prog.Places {
-				if at := &e.prog.Places[i]; at.Value == b.Value {
-					e.canaries(at)[1][0] ^= 0xff
-				}
+	switch p.kind {
+	case device.FaultNaN:
+		floats(e.places[p.value])[0] = float32(math.NaN())
+	case device.FaultCanary:
+		for i := range e.prog.Places {
+			if at := &e.prog.Places[i]; at.Value == p.value {
+				e.canaries(at)[1][0] ^= 0xff
 			}
 		}
-		return
 	}
 }
