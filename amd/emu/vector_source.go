@@ -256,7 +256,8 @@ func (s *source) scalar(w *wave) uint64 {
 	return v
 }
 
-// stateValue is the value of a special register that is not in the file.
+// stateValue is the value of a special register that is not in the file. A
+// 32-bit source reads the low half of an aperture, which is of no use.
 func stateValue(w *wave, reg uint16) uint64 {
 	is := func(b bool) uint64 {
 		if b {
@@ -272,8 +273,16 @@ func stateValue(w *wave, reg uint16) uint64 {
 		return is(w.vcc()&mask == 0)
 	case isa.RegExecZ:
 		return is(w.exec()&mask == 0)
+	case isa.RegSharedBase:
+		return SharedBase
+	case isa.RegSharedLimit:
+		return SharedLimit
+	case isa.RegPrivateBase:
+		return PrivateBase
+	case isa.RegPrivateLimit:
+		return PrivateLimit
 	}
-	return 0
+	panic("emu: no special register of that number") // newSource refuses others
 }
 
 // mask is the value of a source that is a lane mask.
