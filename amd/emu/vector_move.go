@@ -129,7 +129,7 @@ func prepareWrite(in *inst) error {
 // word is the value of a scalar source or constant of 32 bits.
 func (s *source) word(w *wave) uint32 {
 	if s.kind == fromConstant {
-		return s.lanes[0]
+		return uint32(s.value)
 	}
 	return uint32(s.apply(s.scalar(w)))
 }

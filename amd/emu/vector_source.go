@@ -40,7 +40,8 @@ type source struct {
 	pack     bool   // two halves chosen by lo and hi
 	lo, hi   uint8  // shifts to the right of the halves of a packed operand
 
-	lanes *lanes // a constant, in every lane
+	value uint64 // of a constant, which is in every lane of one of the next
+	lanes *lanes
 	wide  *wide
 }
 
@@ -75,7 +76,7 @@ func (s *source) resolve(in *inst, o *isa.Operand) error {
 		}
 	default:
 		s.kind = fromConstant
-		s.constant(constantBits(in, o))
+		s.constant(in, constantBits(in, o))
 	}
 	return nil
 }
@@ -96,21 +97,40 @@ func constantBits(in *inst, o *isa.Operand) uint64 {
 	return o.Bits()
 }
 
-// constant puts v, with the modifiers applied, into every lane.
-func (s *source) constant(v uint64) {
-	v = s.apply(v)
+// constant puts v, with the modifiers applied, into every lane: of 64 bits if
+// an operand of the instruction has as many.
+func (s *source) constant(in *inst, v uint64) {
+	s.value = s.apply(v)
 	s.fixed = false
-	if s.pair {
-		s.wide = new(wide)
-		for i := range s.wide {
-			s.wide[i] = v
+	s.lanes, s.wide = nil, nil
+	if !hasWide(in) {
+		s.lanes = new(lanes)
+		for i := range s.lanes {
+			s.lanes[i] = uint32(s.value)
 		}
 		return
 	}
-	s.lanes, s.wide = new(lanes), new(wide)
-	for i := range s.lanes {
-		s.lanes[i], s.wide[i] = uint32(v), uint64(uint32(v))
+	if !s.pair {
+		s.value &= 1<<32 - 1
 	}
+	s.wide = new(wide)
+	for i := range s.wide {
+		s.wide[i] = s.value
+	}
+}
+
+// hasWide says whether the instruction has operands of 64 bits that are no
+// masks. Those of VOP3P are matrices.
+func hasWide(in *inst) bool {
+	if in.Op.Format == isa.VOP3P {
+		return false
+	}
+	for i := range in.Op.Args {
+		if t := in.Op.Args[i].Type; t.Dwords() == 2 && t != isa.Mask {
+			return true
+		}
+	}
+	return false
 }
 
 // modify takes over the modifiers of operand o.
@@ -288,7 +308,7 @@ func stateValue(w *wave, reg uint16) uint64 {
 // mask is the value of a source that is a lane mask.
 func (s *source) mask(w *wave) uint64 {
 	if s.kind == fromConstant {
-		return s.wide[0]
+		return s.value
 	}
 	return s.scalar(w)
 }
