@@ -53,8 +53,11 @@ func (e *executable) begin(stage int) {
 	h := e.hooks
 	for _, i := range h.byFirst[stage] {
 		at := &e.prog.Places[i]
-		if h.poison {
-			poison(e.arena.Bytes()[at.Offset : at.Offset+at.Bytes])
+		switch mem := e.arena.Bytes()[at.Offset : at.Offset+at.Bytes]; {
+		case h.poison:
+			poison(mem)
+		case h.watch != nil:
+			clear(mem) // what a launch leaves unwritten looks the same in every run
 		}
 		if h.guard > 0 {
 			for _, zone := range e.canaries(at) {
