@@ -126,13 +126,24 @@ func fmaF32(w *wave, d, a, b, c *lanes) {
 	for i := range ds {
 		x, y, z := as[i], bs[i], cs[i]
 		s := float64(f32(x))*float64(f32(y)) + float64(f32(z))
-		if u := math.Float64bits(s); u&(1<<29-1) == 1<<28 || s != s || u>>52&0x7ff < 1023-126 {
-			ds[i] = fma32(x, y, z)
+		if u := math.Float64bits(s); u&(1<<29-1) == 1<<28 || u<<1-normal32 >= normals32 {
+			if s == 0 {
+				ds[i] = uint32(u >> 32)
+			} else {
+				ds[i] = fma32(x, y, z)
+			}
 			continue
 		}
 		ds[i] = math.Float32bits(float32(s))
 	}
 }
+
+// The float64 bits, without the sign, of what is a normal number as a float32:
+// from normal32 on, normals32 of them (and those that overflow).
+const (
+	normal32  = (1023 - 126) << 53
+	normals32 = infinite<<53 - normal32
+)
 
 // fma32 is the multiply-add of one lane in the usual mode.
 func fma32(x, y, z uint32) uint32 {

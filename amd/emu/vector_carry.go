@@ -27,32 +27,49 @@ func prepareCarry(subtract, reverse bool) func(in *inst) error {
 			}
 			var carry uint64
 			if p.maskIn.kind != fromNothing {
-				carry = p.maskIn.mask(w)
+				carry = p.maskIn.scalar(w)
 			}
 			d := &w.vec.dst
-			carry = addCarry(d[:w.n], a[:w.n], b[:w.n], carry, subtract)
+			whole := active == w.all() && !saturate
+			if whole {
+				d = &w.vgpr[p.dst]
+			}
+			if subtract {
+				carry = subCarry(d[:w.n], a[:w.n], b[:w.n], carry)
+			} else {
+				carry = addCarry(d[:w.n], a[:w.n], b[:w.n], carry)
+			}
 			if saturate {
 				saturateCarry(d[:w.n], carry, subtract)
 			}
-			p.write(w, d, active)
+			if !whole {
+				p.write(w, d, active)
+			}
 			w.setMask(p.maskOut, carry&active)
 		}
 		return nil
 	}
 }
 
-// addCarry sets d to the sums or differences and returns the carries out.
-func addCarry(d, a, b []uint32, carry uint64, subtract bool) (out uint64) {
+// addCarry sets d to the sums of a, b and the carries in, and returns the
+// carries out.
+func addCarry(d, a, b []uint32, carry uint64) (out uint64) {
 	a, b = a[:len(d)], b[:len(d)]
 	for i := range d {
-		var v uint64
-		if subtract {
-			v = uint64(a[i]) - uint64(b[i]) - carry>>uint(i)&1
-		} else {
-			v = uint64(a[i]) + uint64(b[i]) + carry>>uint(i)&1
-		}
+		v := uint64(a[i]) + uint64(b[i]) + carry>>uint(i)&1
 		d[i] = uint32(v)
-		out |= v >> 32 & 1 << uint(i)
+		out |= v >> 32 << uint(i)
+	}
+	return out
+}
+
+// subCarry is addCarry of differences.
+func subCarry(d, a, b []uint32, carry uint64) (out uint64) {
+	a, b = a[:len(d)], b[:len(d)]
+	for i := range d {
+		v := uint64(a[i]) - uint64(b[i]) - carry>>uint(i)&1
+		d[i] = uint32(v)
+		out |= v >> 63 << uint(i)
 	}
 	return out
 }

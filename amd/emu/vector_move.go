@@ -52,7 +52,7 @@ func prepareSelect(in *inst) error {
 func runSelect(w *wave, in *inst) {
 	p := in.aux.(*plan)
 	a, b, _, active := p.operands(w)
-	m := p.maskIn.mask(w)
+	m := p.maskIn.scalar(w)
 	d := &w.vec.dst
 	whole := !p.half && active == w.all()
 	if whole {

@@ -304,11 +304,3 @@ func stateValue(w *wave, reg uint16) uint64 {
 	}
 	panic("emu: no special register of that number") // newSource refuses others
 }
-
-// mask is the value of a source that is a lane mask.
-func (s *source) mask(w *wave) uint64 {
-	if s.kind == fromConstant {
-		return s.value
-	}
-	return s.scalar(w)
-}
