@@ -59,7 +59,7 @@ const (
 type Experiment struct {
 	Serial    bool         // every command waits for the one before it
 	Arena     device.Arena // where transients are placed
-	ArenaBase uintptr      // address of the arena; 0 leaves it to the system. One program at a time can have it
+	ArenaBase uintptr      // address of the first program's arena, the others follow it; 0 leaves it to the system
 	Poison    bool         // fresh transients hold NaNs
 	Dump      string       // directory that every compiled program is written to
 	Inject    []device.Injection
@@ -184,9 +184,6 @@ func (e *Engine) open(layers []kv.Layer) (err error) {
 	}
 	e.graph = e.model.Graph(e.cache)
 	for _, n := range []int{1, e.cfg.Batch} {
-		if e.cfg.ArenaBase != 0 && n > 1 {
-			break // one arena can be there
-		}
 		if _, err := e.program(e.classOf(n, 1, 1)); err != nil {
 			return err
 		}

@@ -93,6 +93,10 @@ func (e *Engine) compile(c class, serial bool, watch func(*program, *device.Watc
 	if q.exec, err = e.dev.Load(p, load); err != nil {
 		return nil, err
 	}
+	if e.cfg.ArenaBase != 0 {
+		const page = 64 << 10 // or a multiple of it
+		e.cfg.ArenaBase += uintptr(p.ArenaBytes+page) &^ (page - 1)
+	}
 	q.compile = time.Since(start)
 	e.compiled++
 	e.all = append(e.all, q)
@@ -129,4 +133,34 @@ func (e *Engine) dump(p *program) error {
 		err = cerr
 	}
 	return err
+}
+
+// Plan is the program of a step without running it.
+type Plan struct {
+	Program *device.Program
+	Tasks   []int         // of each command for the largest batch of the class
+	Compile time.Duration // to choose, place and load
+}
+
+// Plan compiles the program that a step of so many tokens runs at a depth: a
+// sequence that has that many tokens already. Errors: out of range, or nothing
+// takes an operation.
+func (e *Engine) Plan(tokens, depth int) (*Plan, error) {
+	if tokens < 1 || depth < 0 || tokens > e.cfg.Batch || depth > e.cfg.Context-tokens {
+		return nil, fmt.Errorf("engine: a step of %d tokens at depth %d: batches have up to %d, the context %d", tokens, depth, e.cfg.Batch, e.cfg.Context)
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closed {
+		return nil, ErrClosed
+	}
+	p, err := e.program(e.classOf(tokens, 1, depth+tokens))
+	if err != nil {
+		return nil, err
+	}
+	plan := &Plan{Program: p.Program, Compile: p.compile}
+	if t, ok := p.exec.(interface{ Tasks() []int }); ok {
+		plan.Tasks = t.Tasks()
+	}
+	return plan, nil
 }

@@ -32,6 +32,8 @@ func commands() []command {
 	return []command{
 		{"run", "continue a prompt, or chat", runMain},
 		{"bench", "measure prompt processing and generation, with llama-bench's flags", benchMain},
+		{"explain", "show how a step is run: what was chosen, what declined and why", explainMain},
+		{"diff", "name the first command in which two recorded runs differ", diffMain},
 		{"inspect", "show a GGUF file's metadata and tensors", inspectMain},
 		{"quantize", "convert a GGUF file's tensors to another type", quantizeMain},
 		{"version", "print the version", versionMain},
@@ -83,6 +85,7 @@ func usage(w io.Writer) {
 examples:
   holdfast run -p "func (s *Server) "
   holdfast bench -m model.gguf -p 512 -n 128
+  holdfast explain -m model.gguf -d 2100
   holdfast inspect model.gguf --tensors
   holdfast quantize model-f16.gguf model-q4_k_m.gguf Q4_K_M
 `)

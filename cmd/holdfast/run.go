@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -28,6 +29,7 @@ type runFlags struct {
 	logprobs        int
 	chat, verbose   bool
 	noTimings       bool
+	experiment      experimentFlags
 }
 
 // repeated is a flag whose every use adds a string, commas and all.
@@ -81,6 +83,7 @@ func (r *runFlags) declare() *cli.FlagSet {
 	f.Int(&r.logprobs, "--logprobs N", "print each token's log-probability and the N likeliest, one line a token", 0, 1000)
 	f.Bool(&r.noTimings, "--no-timings", "do not print the timing line")
 	f.Bool(&r.verbose, "-v, --verbose", "print the device, every lane taken and every decline")
+	r.experiment.declare(f)
 	return f
 }
 
@@ -101,15 +104,20 @@ func runMain(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	return finish(f, "run", err, stdout, stderr)
 }
 
-func (r *runFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error {
+func (r *runFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) (err error) {
 	prompt, err := r.readPrompt(stdin)
 	if err != nil {
 		return err
 	}
-	e, closeModel, err := openEngine(r.model, engine.Config{
+	cfg := engine.Config{
 		Threads: r.threads, Context: r.context, Batch: r.batch, CacheK: r.cacheK, CacheV: r.cacheV,
 		Disable: disabled(r.disable), NoMemoryCheck: r.noMemoryCheck,
-	})
+	}
+	if err := r.experiment.apply(&cfg); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.experiment.close()) }()
+	e, closeModel, err := openEngine(r.model, cfg)
 	if err != nil {
 		return err
 	}
@@ -201,8 +209,9 @@ func (r *runFlags) report(e *engine.Engine, res *engine.Result, w io.Writer) {
 	for _, d := range rec.Declines {
 		declines += d.Count
 	}
-	fmt.Fprintf(w, "prompt %d tokens, %.1f tok/s; decode %d tokens, %.1f tok/s; lanes %s; declines %d\n",
-		t.PromptTokens, t.PromptRate(), t.DecodeTokens, t.DecodeRate(), strings.Join(attention, ","), declines)
+	fmt.Fprintf(w, "prompt %d tokens, %.1f tok/s; decode %d tokens, %.1f tok/s; lanes %s; declines %d; faults %d\n",
+		t.PromptTokens, t.PromptRate(), t.DecodeTokens, t.DecodeRate(), strings.Join(attention, ","), declines, len(rec.Faults))
+	reportFaults(w, rec.Faults)
 	if res.Reason == engine.StopContext {
 		fmt.Fprintf(w, "ended early: the context of %d is full (-c sets it)\n", e.Context())
 	}
