@@ -30,7 +30,7 @@ var floatOperations = map[string]operation{
 	"v_minmax_f32": {run: lanes3(func(w *wave, a, b, c uint32) uint32 {
 		return single.max(w, w.mode32(), single.min(w, w.mode32(), a, b), c)
 	})},
-	"v_med3_f32": {run: lanes3(func(w *wave, a, b, c uint32) uint32 { return single.med3(w, w.mode32(), a, b, c) })},
+	"v_med3_f32": {run: middle.single()},
 }
 
 func f32(v uint32) float32 { return math.Float32frombits(v) }

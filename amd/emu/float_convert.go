@@ -217,6 +217,9 @@ func packByte(w *wave, a, b, c uint32) uint32 {
 }
 
 func packTowardZero(w *wave, a, b uint32) uint32 {
+	if x, y := a&^(1<<31)-0x38800000, b&^(1<<31)-0x38800000; x < 0x0f000000 && y < 0x0f000000 { // normal halves
+		return x>>13 + 1<<10 | a>>16&0x8000 | (y>>13+1<<10)<<16 | b&(1<<31)
+	}
 	m := w.mode64()
 	m.round = toZero
 	flush := w.mode32().flushIn

@@ -71,13 +71,94 @@ func (f format) med3(w *wave, m floatMode, a, b, c uint32) uint32 {
 // same says whether two numbers compare equal, as zeros of both signs do.
 func (f format) same(a, b uint32) bool { return a == b || (a|b)&^f.sign() == 0 }
 
+// key maps float32 bits to integers in the order of the numbers, and back. The
+// keys of halves are those of their bits in the upper half of a word.
+func key(v uint32) int32 { return int32(v) ^ int32(uint32(int32(v)>>31)>>1) }
+
+// anyNaN says whether a source, a float32 or a half in the upper half of a
+// word, is no number; inf is the format's infinity there.
+func anyNaN(inf, a, b, c uint32) bool {
+	const magnitude = 1<<31 - 1
+	return a&magnitude > inf || b&magnitude > inf || c&magnitude > inf
+}
+
+// ordered is an operation that chooses one of its sources by their order.
+type ordered struct {
+	keys  func(a, b, c int32) int32 // of numbers
+	exact func(f format, w *wave, m floatMode, a, b, c uint32) uint32
+}
+
+var (
+	least = ordered{
+		func(a, b, _ int32) int32 { return min(a, b) },
+		func(f format, w *wave, m floatMode, a, b, _ uint32) uint32 { return f.min(w, m, a, b) },
+	}
+	greatest = ordered{
+		func(a, b, _ int32) int32 { return max(a, b) },
+		func(f format, w *wave, m floatMode, a, b, _ uint32) uint32 { return f.max(w, m, a, b) },
+	}
+	least3 = ordered{
+		func(a, b, c int32) int32 { return min(a, b, c) },
+		func(f format, w *wave, m floatMode, a, b, c uint32) uint32 { return f.min(w, m, f.min(w, m, a, b), c) },
+	}
+	greatest3 = ordered{
+		func(a, b, c int32) int32 { return max(a, b, c) },
+		func(f format, w *wave, m floatMode, a, b, c uint32) uint32 { return f.max(w, m, f.max(w, m, a, b), c) },
+	}
+	leastOfGreatest = ordered{
+		func(a, b, c int32) int32 { return min(max(a, b), c) },
+		func(f format, w *wave, m floatMode, a, b, c uint32) uint32 { return f.min(w, m, f.max(w, m, a, b), c) },
+	}
+	greatestOfLeast = ordered{
+		func(a, b, c int32) int32 { return max(min(a, b), c) },
+		func(f format, w *wave, m floatMode, a, b, c uint32) uint32 { return f.max(w, m, f.min(w, m, a, b), c) },
+	}
+	middle = ordered{median[int32], format.med3}
+)
+
+// single is the operation's kernel for float32. A source that is not there
+// counts as the first.
+func (o ordered) single() kernel {
+	return func(w *wave, d, a, b, c *lanes) {
+		if c == nil {
+			c = a
+		}
+		ds, as, bs, cs := d[:w.n], a[:w.n], b[:w.n], c[:w.n]
+		m, plain := w.mode32(), w.plain32()
+		for i := range ds {
+			x, y, z := as[i], bs[i], cs[i]
+			if r := o.keys(key(x), key(y), key(z)); plain && r<<1 != 0 && !anyNaN(0x7f800000, x, y, z) {
+				ds[i] = uint32(key(uint32(r)))
+				continue
+			}
+			ds[i] = o.exact(single, w, m, x, y, z)
+		}
+	}
+}
+
+// half is the operation's kernel for halves.
+func (o ordered) half() kernel {
+	return func(w *wave, d, a, b, c *lanes) {
+		if c == nil {
+			c = a
+		}
+		ds, as, bs, cs := d[:w.n], a[:w.n], b[:w.n], c[:w.n]
+		m, plain := w.mode64(), w.plain64()
+		for i := range ds {
+			x, y, z := as[i]<<16, bs[i]<<16, cs[i]<<16
+			if r := o.keys(key(x), key(y), key(z)); plain && r>>16 != 0 && !anyNaN(0x7c000000, x, y, z) {
+				ds[i] = uint32(key(uint32(r))) >> 16
+				continue
+			}
+			ds[i] = o.exact(half, w, m, x>>16, y>>16, z>>16)
+		}
+	}
+}
+
 func minF32(w *wave, d, a, b, _ *lanes) {
 	ds, as, bs := d[:w.n], a[:w.n], b[:w.n]
-	m := w.mode32()
 	if !w.plain32() {
-		for i := range ds {
-			ds[i] = single.min(w, m, as[i], bs[i])
-		}
+		least.single()(w, d, a, b, nil)
 		return
 	}
 	for i := range ds {
@@ -88,18 +169,15 @@ func minF32(w *wave, d, a, b, _ *lanes) {
 		case q < p:
 			ds[i] = y
 		default: // equal, or a NaN
-			ds[i] = single.min(w, m, x, y)
+			ds[i] = single.min(w, floatMode{}, x, y)
 		}
 	}
 }
 
 func maxF32(w *wave, d, a, b, _ *lanes) {
 	ds, as, bs := d[:w.n], a[:w.n], b[:w.n]
-	m := w.mode32()
 	if !w.plain32() {
-		for i := range ds {
-			ds[i] = single.max(w, m, as[i], bs[i])
-		}
+		greatest.single()(w, d, a, b, nil)
 		return
 	}
 	for i := range ds {
@@ -109,8 +187,8 @@ func maxF32(w *wave, d, a, b, _ *lanes) {
 			ds[i] = x
 		case q > p:
 			ds[i] = y
-		default: // equal, or a NaN
-			ds[i] = single.max(w, m, x, y)
+		default:
+			ds[i] = single.max(w, floatMode{}, x, y)
 		}
 	}
 }

@@ -31,7 +31,7 @@ var partOperations = map[string]operation{
 		return uint64(uint32(exponentOf(f64(flush64(a, w.mode64().flushIn)))))
 	})},
 
-	"v_ldexp_f32": {run: lanes2(func(w *wave, a, b uint32) uint32 { return single.scale(w.mode32(), a, int(int32(b))) })},
+	"v_ldexp_f32": {run: ldexpF32},
 	"v_ldexp_f16": {run: lanes2(func(w *wave, a, b uint32) uint32 { return half.scale(w.mode64(), a&0xffff, int(int16(b))) })},
 	"v_ldexp_f64": {wide: wide2(func(w *wave, a, b uint64) uint64 { return scale64(w.mode64(), a, int(int32(b))) })},
 
@@ -48,7 +48,17 @@ func (f format) each(m floatMode, v uint32, fn func(float64) float64) uint32 {
 }
 
 func rounded32(fn func(float64) float64) kernel {
-	return lanes1(func(w *wave, a uint32) uint32 { return single.each(w.mode32(), a, fn) })
+	return func(w *wave, d, a, _, _ *lanes) {
+		m, plain := w.mode32(), w.plain32()
+		for i := range d[:w.n] {
+			v := a[i]
+			if r := float32(fn(float64(f32(v)))); plain && r == r {
+				d[i] = math.Float32bits(r)
+				continue
+			}
+			d[i] = single.each(m, v, fn)
+		}
+	}
 }
 
 func rounded16(fn func(float64) float64) kernel {
@@ -121,6 +131,19 @@ func exponentOf(x float64) int {
 func (f format) scale(m floatMode, v uint32, n int) uint32 {
 	n = max(-400, min(n, 400)) // beyond which every result is a zero or overflows
 	return f.each(m, v, func(x float64) float64 { return math.Ldexp(x, n) })
+}
+
+func ldexpF32(w *wave, d, a, b, _ *lanes) {
+	m := w.mode32()
+	for i := range d[:w.n] {
+		v, n := a[i], int32(b[i])
+		e := int32(v >> 23 & 0xff)
+		if e-1 < 254 && e > 0 && n > -e && n < 255-e { // normal, before and after
+			d[i] = v + uint32(n)<<23
+			continue
+		}
+		d[i] = single.scale(m, v, int(n))
+	}
 }
 
 func scale64(m floatMode, v uint64, n int) uint64 {

@@ -53,22 +53,13 @@ var halfOperations = map[string]operation{
 	"v_fmac_f16":   {run: fmaF16},
 	"v_fmaak_f16":  {run: fmaF16},
 	"v_fmamk_f16":  {run: fmaF16},
-	"v_min_f16":    {run: lanes2(func(w *wave, a, b uint32) uint32 { return half.min(w, w.mode64(), a&0xffff, b&0xffff) })},
-	"v_max_f16":    {run: lanes2(func(w *wave, a, b uint32) uint32 { return half.max(w, w.mode64(), a&0xffff, b&0xffff) })},
-	"v_min3_f16":   {run: half3(func(w *wave, m floatMode, a, b, c uint32) uint32 { return half.min(w, m, half.min(w, m, a, b), c) })},
-	"v_max3_f16":   {run: half3(func(w *wave, m floatMode, a, b, c uint32) uint32 { return half.max(w, m, half.max(w, m, a, b), c) })},
-	"v_maxmin_f16": {run: half3(func(w *wave, m floatMode, a, b, c uint32) uint32 { return half.min(w, m, half.max(w, m, a, b), c) })},
-	"v_minmax_f16": {run: half3(func(w *wave, m floatMode, a, b, c uint32) uint32 { return half.max(w, m, half.min(w, m, a, b), c) })},
-	"v_med3_f16":   {run: half3(half.med3)},
-}
-
-func half3(f func(w *wave, m floatMode, a, b, c uint32) uint32) kernel {
-	return func(w *wave, d, a, b, c *lanes) {
-		m := w.mode64()
-		for i := range d[:w.n] {
-			d[i] = f(w, m, a[i]&0xffff, b[i]&0xffff, c[i]&0xffff)
-		}
-	}
+	"v_min_f16":    {run: least.half()},
+	"v_max_f16":    {run: greatest.half()},
+	"v_min3_f16":   {run: least3.half()},
+	"v_max3_f16":   {run: greatest3.half()},
+	"v_maxmin_f16": {run: leastOfGreatest.half()},
+	"v_minmax_f16": {run: greatestOfLeast.half()},
+	"v_med3_f16":   {run: middle.half()},
 }
 
 // nanHalf is nan32 for halves.

@@ -191,6 +191,14 @@ var dotOperations = map[string]operation{
 func dot2(f format) kernel {
 	return func(w *wave, d, a, b, c *lanes) {
 		m, flush := w.mode32(), w.mode64().flushIn && f == half
+		if w.plain32() && !flush {
+			for i := range d[:w.n] {
+				x, y := a[i], b[i]
+				sum := fma32(f.single(x&0xffff, false), f.single(y&0xffff, false), c[i])
+				d[i] = fma32(f.single(x>>16, false), f.single(y>>16, false), sum)
+			}
+			return
+		}
 		for i := range d[:w.n] {
 			x, y := a[i], b[i]
 			sum := single.fma(m, f.single(x&0xffff, flush), f.single(y&0xffff, flush), c[i])

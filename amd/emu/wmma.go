@@ -206,14 +206,14 @@ func (m *matrix) multiplyInts(w *wave, width uint) {
 		c, d := m.addend(w, i), &w.vgpr[int(m.d)+i]
 		for lane := range w.n {
 			row, col := perRegister*i+lane/16, lane%16
-			sum := s64(c[lane])
-			for k := range a[row] {
-				sum += int64(a[row][k] * b[col][k])
+			var sum int32 // of 16 products below 2^16
+			for k, x := range &a[row] {
+				sum += x * b[col][k]
 			}
 			if m.saturate {
-				d[lane] = satI32(sum)
+				d[lane] = satI32(s64(c[lane]) + int64(sum))
 			} else {
-				d[lane] = uint32(sum)
+				d[lane] = c[lane] + uint32(sum)
 			}
 		}
 	}
