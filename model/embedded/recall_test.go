@@ -16,9 +16,9 @@ type recaller struct {
 	ids   func(string) []int32
 }
 
-func newRecaller(t *testing.T) recaller {
+func newRecaller(t *testing.T, disable ...string) recaller {
 	t.Helper()
-	e, err := engine.New(engine.Config{File: open(t)})
+	e, err := engine.New(engine.Config{File: open(t), Disable: disable})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,6 +61,73 @@ func TestModelRecallsAValueFromAnyDepth(t *testing.T) {
 			t.Errorf("%d tokens back: the model says %q, want %q", distance, got, answer)
 		}
 	}
+}
+
+// TestEveryLaneRecalls asks at each depth of split attention, on each of its
+// lanes. The last tokens of the prompt are decoded one by one, so that the lane
+// and not the prompt's finds the value.
+func TestEveryLaneRecalls(t *testing.T) {
+	distances := map[int]string{180: "direct", 1000: "cooperative", 3000: "multipass"}
+	if testing.Short() {
+		delete(distances, 3000)
+	}
+	for distance, reducer := range distances {
+		split := "attention.decode_split." + reducer
+		for lane, disable := range map[string][]string{
+			split + ".next_q8":   nil,
+			split:                {split + ".next_q8"},
+			"attention.serial":   {"attention.decode_split"},
+			"attention.portable": {"attention.decode_split", "attention.serial"},
+		} {
+			r := newRecaller(t, disable...)
+			prompt, answer, err := embedded.RecallPrompt(2, distance, r.count)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := r.stepwise(t, prompt, r.count(answer)); got != answer {
+				t.Errorf("%d tokens back, %s: the model says %q, want %q", distance, lane, got, answer)
+			}
+			if !r.ran(lane) {
+				t.Errorf("%d tokens back: %s did not run", distance, lane)
+			}
+		}
+	}
+}
+
+// stepwise is continuation with the last tokens of the prompt one at a time.
+func (r recaller) stepwise(t *testing.T, prompt string, n int) string {
+	t.Helper()
+	ctx := context.Background()
+	s, err := r.e.NewSequence()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	ids := r.ids(prompt)
+	const last = 12
+	if _, err := s.Prefill(ctx, ids[:len(ids)-last]); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range ids[len(ids)-last : len(ids)-1] {
+		if _, err := s.Decode(ctx, id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	result, err := s.Generate(ctx, engine.Request{Prompt: ids[len(ids)-1:], MaxTokens: n, IgnoreEnd: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result.Text
+}
+
+// ran says whether a lane was chosen in any step.
+func (r recaller) ran(lane string) bool {
+	for _, l := range r.e.Record().Lanes {
+		if l.Lane == lane {
+			return true
+		}
+	}
+	return false
 }
 
 // Without its definition a key has no value to recall: the answers above come
