@@ -186,7 +186,12 @@ func cvtF32F16(w *wave, d, a, _, _ *lanes) {
 	ds, as := d[:w.n], a[:w.n]
 	flush := w.mode64().flushIn
 	for i := range ds {
-		v := widen(half.flush(as[i]&0xffff, flush))
+		v := as[i] & 0xffff
+		if !flush && v&0x7c00 != 0x7c00 {
+			ds[i] = math.Float32bits(float(v))
+			continue
+		}
+		v = widen(half.flush(v, flush))
 		if v&0x7fffffff > 0x7f800000 {
 			v |= 1 << 22
 		}

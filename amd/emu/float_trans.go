@@ -113,10 +113,15 @@ func logF32(w *wave, d, a, _, _ *lanes) {
 
 func sine32(fn func(float64) float64) kernel {
 	return func(w *wave, d, a, _, _ *lanes) {
-		m := w.mode32()
+		m, plain := w.mode32(), w.plain32()
 		m.round = toNearest
 		for i := range d[:w.n] {
-			d[i] = single.evaluate(m, a[i], fn)
+			v := a[i]
+			if x := float64(f32(v)); plain && (x > 1e-30 || x < -1e-30) && v<<1 < 0xff<<24 {
+				d[i] = math.Float32bits(float32(fn(x)))
+				continue
+			}
+			d[i] = single.evaluate(m, v, fn)
 		}
 	}
 }
@@ -208,16 +213,16 @@ func sineTurns(x float64) float64 {
 		if rest == 0 {
 			return math.Copysign(0, x)
 		}
-		return math.Sin(rest)
+		return sine(rest)
 	case 1:
-		return math.Cos(rest)
+		return cosine(rest)
 	case 2:
 		if rest == 0 {
 			return math.Copysign(0, x)
 		}
-		return -math.Sin(rest)
+		return -sine(rest)
 	}
-	return -math.Cos(rest)
+	return -cosine(rest)
 }
 
 func cosineTurns(x float64) float64 {
@@ -227,13 +232,13 @@ func cosineTurns(x float64) float64 {
 	}
 	switch quarter {
 	case 0:
-		return math.Cos(rest)
+		return cosine(rest)
 	case 1:
-		return 0 - math.Sin(rest)
+		return 0 - sine(rest)
 	case 2:
-		return -math.Cos(rest)
+		return -cosine(rest)
 	}
-	return 0 + math.Sin(rest)
+	return 0 + sine(rest)
 }
 
 // reduceTurns is x turns as quarters of a turn and a rest in radians, at most
@@ -245,4 +250,21 @@ func reduceTurns(x float64) (quarter int, rest float64, ok bool) {
 	x -= math.RoundToEven(x)
 	q := math.RoundToEven(4 * x)
 	return int(q) & 3, (x - q/4) * (2 * math.Pi), true
+}
+
+// sine and cosine are the first terms of the series, which for up to pi/4 leave
+// less than 2^-53.
+
+func sine(x float64) float64 {
+	const c3, c5, c7, c9 = -1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880
+	const c11, c13, c15 = -1.0 / 39916800, 1.0 / 6227020800, -1.0 / 1307674368000
+	q := x * x
+	return x + x*q*(c3+q*(c5+q*(c7+q*(c9+q*(c11+q*(c13+q*c15))))))
+}
+
+func cosine(x float64) float64 {
+	const c4, c6, c8, c10 = 1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800
+	const c12, c14, c16 = 1.0 / 479001600, -1.0 / 87178291200, 1.0 / 20922789888000
+	q := x * x
+	return 1 - q/2 + q*q*(c4+q*(c6+q*(c8+q*(c10+q*(c12+q*(c14+q*c16))))))
 }

@@ -1,6 +1,8 @@
 package emu
 
 import (
+	"math"
+
 	"github.com/holdfast-llm/holdfast/amd/isa"
 )
 
@@ -152,7 +154,11 @@ func mix(w *wave, d *lanes, src [3]*lanes, halves *[3]bool, result mixResult) {
 		}
 		t := &w.vec.halves[j]
 		for i, v := range s[:w.n] {
-			t[i&63] = widen(half.flush(v&0xffff, flush))
+			if v &= 0xffff; !flush && v&0x7c00 != 0x7c00 {
+				t[i&63] = math.Float32bits(float(v))
+				continue
+			}
+			t[i&63] = widen(half.flush(v, flush))
 		}
 		src[j] = t
 	}
