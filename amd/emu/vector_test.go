@@ -26,11 +26,7 @@ func newTestWave(n int) *wave {
 // decodeTest decodes words and prepares the instruction.
 func decodeTest(t testing.TB, n int, words ...uint32) *inst {
 	t.Helper()
-	var code []byte
-	for _, v := range words {
-		code = binary.LittleEndian.AppendUint32(code, v)
-	}
-	d, err := isa.Decode(0, code, isa.Wave(n))
+	d, err := isa.Decode(0, bytesOf(words), isa.Wave(n))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,6 +35,14 @@ func decodeTest(t testing.TB, n int, words ...uint32) *inst {
 		t.Fatal(err)
 	}
 	return in
+}
+
+// bytesOf is the words as memory has them.
+func bytesOf(words []uint32) (code []byte) {
+	for _, v := range words {
+		code = binary.LittleEndian.AppendUint32(code, v)
+	}
+	return code
 }
 
 // step runs one instruction.
