@@ -1,5 +1,274 @@
 package emu
 
-import "github.com/holdfast-llm/holdfast/amd/isa"
+import (
+	"fmt"
 
-func addScalar(t *[isa.NumIDs]handler) {}
+	"github.com/holdfast-llm/holdfast/amd/isa"
+)
+
+// The scalar ALU. An operation is a function of up to three sources; where they
+// come from and where the result goes is decided when an instruction is loaded.
+// A destination that is also read is the source after the others.
+
+// scalarOp is how a scalar operation computes. One of the functions is set.
+type scalarOp struct {
+	// run32 is for operations whose operands all have up to 32 bits.
+	run32 func(w *wave, a, b, c uint32) uint32
+	// run64 is for those with an operand of 64 bits: the others are zero
+	// extended.
+	run64 func(w *wave, a, b, c uint64) uint64
+	// test32 and test64 give SCC.
+	test32 func(w *wave, a, b uint32) bool
+	test64 func(w *wave, a, b uint64) bool
+	// run is an operation without operands that matter, or one that looks at
+	// the instruction itself.
+	run func(w *wave, in *inst)
+	// prepare is for instructions like no other.
+	prepare func(in *inst) error
+
+	approximate string // Fidelity.Approximate
+}
+
+// scalarPlan is a scalar instruction, resolved.
+type scalarPlan struct {
+	scalarOp
+	src [3]scalarSource
+	dst uint16 // RegNull for none
+}
+
+// scalarSource is a source operand, resolved.
+type scalarSource struct {
+	kind  sourceKind
+	pair  bool // 64 bits in two registers
+	reg   uint16
+	value uint64 // of a constant
+}
+
+// maps of the encodings, in their files.
+func scalarOperations() [isa.SOPP + 1]map[string]scalarOp {
+	return [isa.SOPP + 1]map[string]scalarOp{
+		isa.SOP1: sop1Operations(), isa.SOP2: sop2Operations(), isa.SOPC: sopcOperations(),
+		isa.SOPK: sopkOperations(), isa.SOPP: soppOperations(),
+	}
+}
+
+func addScalar(t *[isa.NumIDs]handler) {
+	all := scalarOperations()
+	for _, op := range isa.Ops() {
+		if op.Format > isa.SOPP {
+			continue
+		}
+		o, ok := all[op.Format][op.Name]
+		if !ok {
+			continue
+		}
+		h := &t[op.ID]
+		h.fidelity.Approximate = o.approximate
+		h.prepare = func(in *inst) error { return o.load(in) }
+	}
+}
+
+// load chooses how an instruction of the operation runs.
+func (o *scalarOp) load(in *inst) error {
+	switch {
+	case o.prepare != nil:
+		return o.prepare(in)
+	case o.run != nil:
+		in.run = o.run
+		return nil
+	}
+	p, err := newScalarPlan(in)
+	if err != nil {
+		return err
+	}
+	p.scalarOp = *o
+	in.aux = p
+	switch {
+	case o.run32 != nil:
+		in.run = runScalar32
+	case o.run64 != nil:
+		in.run = runScalar64
+		if in.Operands[0].Type.Dwords() == 1 {
+			in.run = runScalarNarrow
+		}
+	case o.test32 != nil:
+		in.run = runScalarTest32
+	case o.test64 != nil:
+		in.run = runScalarTest64
+	}
+	return nil
+}
+
+// newScalarPlan resolves the operands of an instruction.
+func newScalarPlan(in *inst) (*scalarPlan, error) {
+	p := &scalarPlan{dst: isa.RegNull}
+	for i := range p.src {
+		p.src[i].kind = fromConstant
+	}
+	n := 0
+	args := in.Args()
+	var both *isa.Operand
+	for i := range args {
+		o := &args[i]
+		if o.Access&isa.Write != 0 {
+			p.dst = scalarDst(o)
+			if o.Access&isa.Read != 0 {
+				both = o
+			}
+			continue
+		}
+		if err := p.src[n].set(in, o); err != nil {
+			return nil, err
+		}
+		n++
+	}
+	if both != nil {
+		return p, p.src[n].set(in, both)
+	}
+	return p, nil
+}
+
+// scalarDst is the register that a result goes to: RegNull if nobody sees it,
+// which is also so of trap temporaries, that only a trap handler may write.
+func scalarDst(o *isa.Operand) uint16 {
+	if o.Kind == isa.SGPR || o.Kind == isa.Special {
+		return o.Reg
+	}
+	return isa.RegNull
+}
+
+// set resolves operand o.
+func (s *scalarSource) set(in *inst, o *isa.Operand) error {
+	s.pair = o.Type.Dwords() == 2
+	switch o.Kind {
+	case isa.SGPR:
+		s.kind, s.reg = fromSGPR, o.Reg
+	case isa.TTMP:
+		s.kind, s.reg = fromSGPR, isaTTMP0+o.Reg
+	case isa.Special:
+		if o.Reg == isa.RegLDSDirect || o.Reg == isa.RegPopsExitingWave {
+			return &Unsupported{PC: in.PC, Text: in.Inst.String()}
+		}
+		s.kind, s.reg = fromSGPR, o.Reg
+		switch {
+		case o.Reg >= isa.RegSharedBase:
+			s.kind = fromState
+		case o.Reg == isa.RegNull:
+			s.kind = fromConstant
+		}
+	default:
+		s.kind, s.value = fromConstant, o.Bits()
+	}
+	return nil
+}
+
+func (s *scalarSource) get32(w *wave) uint32 {
+	switch s.kind {
+	case fromSGPR:
+		return w.sgpr[s.reg&127]
+	case fromConstant:
+		return uint32(s.value)
+	}
+	return uint32(w.special(s.reg))
+}
+
+func (s *scalarSource) get64(w *wave) uint64 {
+	switch s.kind {
+	case fromSGPR:
+		v := uint64(w.sgpr[s.reg&127])
+		if s.pair {
+			v |= uint64(w.sgpr[(s.reg+1)&127]) << 32
+		}
+		return v
+	case fromConstant:
+		return s.value
+	}
+	return w.special(s.reg)
+}
+
+// special is the value of a register that is not in the file: an aperture's base
+// or limit (in the high half, as programs expect it), or a condition.
+func (w *wave) special(reg uint16) uint64 {
+	switch reg {
+	case isa.RegSharedBase:
+		return SharedBase
+	case isa.RegSharedLimit:
+		return SharedLimit
+	case isa.RegPrivateBase:
+		return PrivateBase
+	case isa.RegPrivateLimit:
+		return PrivateLimit
+	}
+	return stateValue(w, reg)
+}
+
+func (w *wave) set32(reg uint16, v uint32) {
+	if reg != isa.RegNull {
+		w.sgpr[reg&127] = v
+	}
+}
+
+func (w *wave) set64(reg uint16, v uint64) {
+	if reg != isa.RegNull {
+		w.sgpr[reg&127], w.sgpr[(reg+1)&127] = uint32(v), uint32(v>>32)
+	}
+}
+
+func runScalar32(w *wave, in *inst) {
+	p := in.aux.(*scalarPlan)
+	w.set32(p.dst, p.run32(w, p.src[0].get32(w), p.src[1].get32(w), p.src[2].get32(w)))
+}
+
+func runScalar64(w *wave, in *inst) {
+	p := in.aux.(*scalarPlan)
+	w.set64(p.dst, p.run64(w, p.src[0].get64(w), p.src[1].get64(w), p.src[2].get64(w)))
+}
+
+// runScalarNarrow is for a 32-bit result of 64-bit sources.
+func runScalarNarrow(w *wave, in *inst) {
+	p := in.aux.(*scalarPlan)
+	w.set32(p.dst, uint32(p.run64(w, p.src[0].get64(w), p.src[1].get64(w), p.src[2].get64(w))))
+}
+
+func runScalarTest32(w *wave, in *inst) {
+	p := in.aux.(*scalarPlan)
+	w.scc = p.test32(w, p.src[0].get32(w), p.src[1].get32(w))
+}
+
+func runScalarTest64(w *wave, in *inst) {
+	p := in.aux.(*scalarPlan)
+	w.scc = p.test64(w, p.src[0].get64(w), p.src[1].get64(w))
+}
+
+// The ways in which operations set SCC.
+
+// logic32 sets SCC to whether the result is not zero.
+func logic32(f func(a, b uint32) uint32) scalarOp {
+	return scalarOp{run32: func(w *wave, a, b, _ uint32) uint32 {
+		v := f(a, b)
+		w.scc = v != 0
+		return v
+	}}
+}
+
+func logic64(f func(a, b uint64) uint64) scalarOp {
+	return scalarOp{run64: func(w *wave, a, b, _ uint64) uint64 {
+		v := f(a, b)
+		w.scc = v != 0
+		return v
+	}}
+}
+
+// plain32 leaves SCC alone.
+func plain32(f func(a, b uint32) uint32) scalarOp {
+	return scalarOp{run32: func(_ *wave, a, b, _ uint32) uint32 { return f(a, b) }}
+}
+
+func plain64(f func(a, b uint64) uint64) scalarOp {
+	return scalarOp{run64: func(_ *wave, a, b, _ uint64) uint64 { return f(a, b) }}
+}
+
+// raise is a fault of the instruction that runs.
+func raise(kind FaultKind, format string, args ...any) {
+	panic(&Fault{Kind: kind, Detail: fmt.Sprintf(format, args...)})
+}
