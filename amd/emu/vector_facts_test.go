@@ -315,3 +315,46 @@ func TestOutputModifiers(t *testing.T) {
 		}
 	}
 }
+
+// TestDenormalsWithoutThem runs with all denormals flushed: arithmetic,
+// compares and choices see zeros; moves do not look.
+func TestDenormalsWithoutThem(t *testing.T) {
+	const denormal, minus = 0x00400000, 1 << 31
+	facts := []struct {
+		name string
+		args []uint32
+		want uint32
+	}{
+		{"v_add_f32", []uint32{denormal, 0}, 0},
+		{"v_add_f32", []uint32{denormal | minus, minus}, minus},
+		{"v_mul_f32", []uint32{0x00800000, 0x3f000000}, 0}, // 2^-126 * 0.5
+		{"v_fma_f32", []uint32{0x00800000, 0x3f000000, 0x80000001}, 0},
+		{"v_max_f32", []uint32{denormal, denormal}, 0},
+		{"v_min3_f32", []uint32{denormal, 0x3f800000, 0x3f800000}, 0},
+		{"v_ldexp_f32", []uint32{0x00800000, 0xffffffff}, 0},
+		{"v_frexp_exp_i32_f32", []uint32{denormal}, 0},
+		{"v_floor_f32", []uint32{denormal | minus}, minus},
+		{"v_cvt_f16_f32", []uint32{0x33800000}, 0}, // 2^-24
+		{"v_cvt_f32_f16", []uint32{1}, 0},
+		{"v_mov_b32", []uint32{denormal}, denormal},
+	}
+	for _, f := range facts {
+		w := newTestWave(32)
+		w.mode = modeIEEE
+		if got := compute(t, w, f.name, [][]uint32{f.args})[0]; got != f.want {
+			t.Errorf("%s(%#x) = %#x, want %#x", f.name, f.args, got, f.want)
+		}
+	}
+	w := newTestWave(32)
+	w.mode = modeIEEE
+	w.vgpr[0][0], w.vgpr[1][1] = denormal, 0x3f800000
+	step(t, w, encode(t, isa.VOP3, "v_cmp_gt_f32", 10, v(0), 128)...)
+	if w.sgpr[10] != 0 {
+		t.Errorf("v_cmp_gt_f32 of a denormal and 0 = %#x", w.sgpr[10])
+	}
+	w.sgpr[4] = 1
+	step(t, w, encode(t, isa.VOP3, "v_cndmask_b32", 2, 128, v(0), 4)...)
+	if w.vgpr[2][0] != denormal {
+		t.Errorf("v_cndmask_b32 of a denormal = %#x", w.vgpr[2][0])
+	}
+}
