@@ -5,6 +5,9 @@ import "math"
 // Conversions. To an integer: toward zero unless the name says otherwise,
 // saturating, and a NaN is 0. To a float: as MODE rounds.
 
+// approximateRounding is said of conversions whose documents leave it open.
+const approximateRounding = "toward zero; how the hardware rounds is not documented"
+
 var convertOperations = map[string]operation{
 	"v_cvt_f32_i32":    {run: cvtF32I32},
 	"v_cvt_f32_u32":    {run: cvtF32U32},
@@ -43,13 +46,13 @@ var convertOperations = map[string]operation{
 	})},
 	"v_cvt_pk_i16_f32": {run: lanes2(func(w *wave, a, b uint32) uint32 {
 		return pack(toInt(float64(source32(w, a)), math.MinInt16, math.MaxInt16), toInt(float64(source32(w, b)), math.MinInt16, math.MaxInt16))
-	})},
+	}), approximate: approximateRounding},
 	"v_cvt_pk_u16_f32": {run: lanes2(func(w *wave, a, b uint32) uint32 {
 		return pack(toInt(float64(source32(w, a)), 0, math.MaxUint16), toInt(float64(source32(w, b)), 0, math.MaxUint16))
-	})},
+	}), approximate: approximateRounding},
 	"v_cvt_pk_u16_u32":     {run: int2(func(a, b uint32) uint32 { return pack(min(a, 0xffff), min(b, 0xffff)) })},
 	"v_cvt_pk_i16_i32":     {run: int2(func(a, b uint32) uint32 { return pack(satI16(int32(a)), satI16(int32(b))) })},
-	"v_cvt_pk_u8_f32":      {run: lanes3(packByte)},
+	"v_cvt_pk_u8_f32":      {run: lanes3(packByte), approximate: approximateRounding},
 	"v_cvt_pk_rtz_f16_f32": {run: lanes2(packTowardZero)},
 	"v_pack_b32_f16":       {run: lanes2(packHalves)},
 

@@ -12,9 +12,11 @@ import "math"
 // size (2^128 in double precision), and the mask is set for zeros. Where it
 // scales a huge denominator up, which would overflow, we scale down.
 
+const approximateScale = "scales as quotients need, which are correctly rounded; the hardware may choose otherwise at the limits"
+
 var divideOperations = map[string]operation{
-	"v_div_scale_f32": {custom: prepareDivScale(false)},
-	"v_div_scale_f64": {custom: prepareDivScale(true)},
+	"v_div_scale_f32": {custom: prepareDivScale(false), approximate: approximateScale},
+	"v_div_scale_f64": {custom: prepareDivScale(true), approximate: approximateScale},
 	"v_div_fmas_f32":  {run: divFMAs32},
 	"v_div_fmas_f64":  {wide: divFMAs64},
 	"v_div_fixup_f32": {run: lanes3(func(w *wave, a, b, c uint32) uint32 { return single.divFixup(w.mode32(), a, b, c, 150) })},

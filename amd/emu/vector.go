@@ -1,6 +1,7 @@
 package emu
 
 import (
+	"cmp"
 	"maps"
 
 	"github.com/holdfast-llm/holdfast/amd/isa"
@@ -74,6 +75,8 @@ func addVector(t *[isa.NumIDs]handler) {
 		h := &t[op.ID]
 		if op.Format == isa.VOPD {
 			h.prepare = prepareDual(all)
+			x, y := op.Halves()
+			h.fidelity.Approximate = cmp.Or(all[singleName(x)].approximate, all[singleName(y)].approximate)
 			continue
 		}
 		o, ok := all[op.Name]

@@ -276,23 +276,17 @@ func (s *source) scalar(w *wave) uint64 {
 	return v
 }
 
-// stateValue is the value of a special register that is not in the file. A
-// 32-bit source reads the low half of an aperture, which is of no use.
+// stateValue is the value of a special register that is not in the file: a
+// condition, or an aperture's base or limit. A 32-bit source reads the low half
+// of an aperture, which is of no use.
 func stateValue(w *wave, reg uint16) uint64 {
-	is := func(b bool) uint64 {
-		if b {
-			return 1
-		}
-		return 0
-	}
-	mask := ^uint64(0) >> (64 - w.n)
 	switch reg {
 	case isa.RegSCC:
-		return is(w.scc)
+		return bit(w.scc)
 	case isa.RegVCCZ:
-		return is(w.vcc()&mask == 0)
+		return bit(w.vcc()&w.all() == 0)
 	case isa.RegExecZ:
-		return is(w.exec()&mask == 0)
+		return bit(w.active() == 0)
 	case isa.RegSharedBase:
 		return SharedBase
 	case isa.RegSharedLimit:

@@ -35,9 +35,12 @@ func prepareDual(all map[string]operation) func(in *inst) error {
 	}
 }
 
+// singleName is the name of the operation that a half is.
+func singleName(h isa.VOPDHalf) string { return strings.Replace(h.Name, "v_dual_", "v_", 1) }
+
 // setHalf makes the plan of the half whose operands begin at first.
 func (p *plan) setHalf(all map[string]operation, in *inst, h isa.VOPDHalf, first int) error {
-	name := strings.Replace(h.Name, "v_dual_", "v_", 1)
+	name := singleName(h)
 	o, ok := all[name]
 	p.kernel = o.run
 	if name == "v_cndmask_b32" {
