@@ -169,7 +169,7 @@ func (s *scalarSource) get32(w *wave) uint32 {
 	case fromConstant:
 		return uint32(s.value)
 	}
-	return uint32(w.special(s.reg))
+	return uint32(stateValue(w, s.reg))
 }
 
 func (s *scalarSource) get64(w *wave) uint64 {
@@ -183,23 +183,7 @@ func (s *scalarSource) get64(w *wave) uint64 {
 	case fromConstant:
 		return s.value
 	}
-	return w.special(s.reg)
-}
-
-// special is the value of a register that is not in the file: an aperture's base
-// or limit (in the high half, as programs expect it), or a condition.
-func (w *wave) special(reg uint16) uint64 {
-	switch reg {
-	case isa.RegSharedBase:
-		return SharedBase
-	case isa.RegSharedLimit:
-		return SharedLimit
-	case isa.RegPrivateBase:
-		return PrivateBase
-	case isa.RegPrivateLimit:
-		return PrivateLimit
-	}
-	return stateValue(w, reg)
+	return stateValue(w, s.reg)
 }
 
 func (w *wave) set32(reg uint16, v uint32) {
