@@ -1,6 +1,10 @@
 package device
 
-import "github.com/holdfast-llm/holdfast/op"
+import (
+	"slices"
+
+	"github.com/holdfast-llm/holdfast/op"
+)
 
 // Compile is what a Match may ask of the program being compiled.
 type Compile struct {
@@ -45,6 +49,16 @@ func (c *Compile) Temp(name string, bytes int) *op.Value {
 func (c *Compile) Written(v *op.Value) {
 	for k := range c.derived {
 		if k.of == v {
+			delete(c.derived, k)
+		}
+	}
+}
+
+// Rewritten forgets what was derived from values that the match under way
+// writes, but for what it derived itself.
+func (c *Compile) Rewritten(values []*op.Value) {
+	for k := range c.derived {
+		if slices.Contains(values, k.of) && !slices.Contains(c.fresh, k) {
 			delete(c.derived, k)
 		}
 	}

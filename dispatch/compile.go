@@ -51,6 +51,9 @@ func Compile(dev device.Device, g *op.Graph, limits device.Limits, opt Options) 
 				continue
 			}
 			d.Chosen, d.Covers, d.Splits = r.Name, m.Covers, m.Splits
+			for _, covered := range site.Ops[1:m.Covers] {
+				c.Rewritten(covered.Out)
+			}
 			for _, l := range m.Launches {
 				l.Op = len(p.Decisions)
 				p.Launches = append(p.Launches, l)

@@ -55,7 +55,8 @@ func decisionLine(d *device.Decision) string {
 var layerName = regexp.MustCompile(`\bblk\.(\d+)\.`)
 
 // foldLayers lists lines, those that differ in nothing but the layer's number
-// once, at the place of the first, with all the numbers.
+// once, at the place of the first, with all the numbers. A line may name two
+// layers: "blk.0-26.ffn_add + blk.1-27.attn_norm".
 func foldLayers(n int, all bool, line func(int) string) []string {
 	var order []string
 	layers := map[string][]int{}
@@ -66,21 +67,31 @@ func foldLayers(n int, all bool, line func(int) string) []string {
 			order = append(order, s)
 			continue
 		}
-		k, _ := strconv.Atoi(m[1])
-		s = strings.ReplaceAll(s, "blk."+m[1]+".", "blk.\x00.")
+		first, _ := strconv.Atoi(m[1])
+		s = layerName.ReplaceAllStringFunc(s, func(m string) string {
+			k, _ := strconv.Atoi(m[len("blk.") : len(m)-1])
+			return fmt.Sprintf("blk.\x00%d\x00.", k-first)
+		})
 		if layers[s] == nil {
 			order = append(order, s)
 		}
-		layers[s] = append(layers[s], k)
+		layers[s] = append(layers[s], first)
 	}
 	for i, s := range order {
-		order[i] = strings.ReplaceAll(s, "\x00", ranges(layers[s]))
+		order[i] = folded.ReplaceAllStringFunc(s, func(m string) string {
+			k, _ := strconv.Atoi(strings.Trim(m, "\x00"))
+			return ranges(layers[s], k)
+		})
 	}
 	return order
 }
 
-// ranges writes ascending numbers as "0-3,5".
-func ranges(v []int) string {
+// folded is a layer's number in a line that stands for several, counted from
+// the line's first.
+var folded = regexp.MustCompile("\x00-?\\d+\x00")
+
+// ranges writes ascending numbers, each plus k, as "0-3,5".
+func ranges(v []int, k int) string {
 	var s []string
 	for i := 0; i < len(v); {
 		j := i
@@ -88,9 +99,9 @@ func ranges(v []int) string {
 			j++
 		}
 		if v[i] == v[j] {
-			s = append(s, strconv.Itoa(v[i]))
+			s = append(s, strconv.Itoa(v[i]+k))
 		} else {
-			s = append(s, fmt.Sprintf("%d-%d", v[i], v[j]))
+			s = append(s, fmt.Sprintf("%d-%d", v[i]+k, v[j]+k))
 		}
 		i = j + 1
 	}

@@ -5,12 +5,15 @@ import (
 	"hash/fnv"
 	"math"
 	"runtime"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/holdfast-llm/holdfast/device"
 	"github.com/holdfast-llm/holdfast/engine"
+	"github.com/holdfast-llm/holdfast/gguf"
 	"github.com/holdfast-llm/holdfast/gguf/quant"
 	"github.com/holdfast-llm/holdfast/internal/synth"
 )
@@ -62,6 +65,7 @@ func TestNoThreadCountNorArenaSettingChangesABit(t *testing.T) {
 // fusedForms are the registrations that run more than their operation.
 var fusedForms = []string{
 	"attention.decode_split.direct.next_q8", "attention.decode_split.cooperative.next_q8", "attention.decode_split.multipass.next_q8",
+	"rms_norm.next_q8", "rms_norm.rope.kv_store", "rope.kv_store", "add.rms_norm.next_q8", "mul_mat.swiglu",
 }
 
 // Split and serial attention sum in another order: they agree as well as two
@@ -114,6 +118,35 @@ func TestThreeHundredRepetitionsUnderLoadAreOneAnswer(t *testing.T) {
 		}
 		if len(answers) != 1 {
 			t.Errorf("%s: %d distinct answers in %d repetitions: %v", lane, len(answers), repetitions, answers)
+		}
+	}
+}
+
+// Fused registrations compute what their parts do, in the same order.
+func TestFusedOperationsChangeNoBit(t *testing.T) {
+	for name, f := range map[string]*gguf.File{
+		"qwen3 Q8_0":    small(t),
+		"qwen3moe Q8_0": smallMoE(t),
+		"llama Q4_K":    model(t, synth.Config{Type: quant.Q4_K, FFN: 256, Vocab: 260}),
+		"qwen2 F16":     model(t, synth.Config{Arch: "qwen2", Type: quant.F16, FFN: 256, Vocab: 260}),
+	} {
+		var got [2][][]float32
+		var ran [2]int
+		for i, disable := range [][]string{nil, fusedForms} {
+			e := open(t, f, engine.Config{Disable: disable, Sequences: 2})
+			s := sequence(t, e)
+			got[i] = append(decode(t, s, text(20, 260)...), prefill(t, s, 7, 8), prefill(t, s, text(10, 260)...))
+			for _, l := range e.Record().Lanes {
+				if slices.ContainsFunc(fusedForms, func(p string) bool { return strings.HasPrefix(l.Lane, p) }) && l.Lane != "rms_norm" {
+					ran[i]++
+				}
+			}
+		}
+		if ran[0] < 3 || ran[1] != 0 {
+			t.Errorf("%s: %d fused registrations ran, and %d that were disabled", name, ran[0], ran[1])
+		}
+		for i := range got[0] {
+			same(t, fmt.Sprintf("%s, step %d", name, i), got[0][i], got[1][i])
 		}
 	}
 }

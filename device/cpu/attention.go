@@ -44,15 +44,13 @@ func newAttend(o *op.Op, l simd.Level) (*attend, *device.Decline) {
 	}
 	var ok bool
 	if a.kern, ok = simd.AttentionFor(l, a.kc.Type, a.vc.Type, a.headDim, a.vDim); !ok {
-		_, d := decline(device.ReasonType, "keys of %s in heads of %d, values of %s in heads of %d", a.kc.Type, a.headDim, a.vc.Type, a.vDim)
-		return nil, d
+		return nil, no(device.ReasonType, "keys of %s in heads of %d, values of %s in heads of %d", a.kc.Type, a.headDim, a.vc.Type, a.vDim)
 	}
 	a.kBytes, a.vBytes = a.kc.Type.RowBytes(a.headDim), a.vc.Type.RowBytes(a.vDim)
 	if len(o.In) > 3 {
 		a.mask = o.In[3]
 		if a.mask.Type != quant.F16 && a.mask.Type != quant.F32 {
-			_, d := decline(device.ReasonType, "mask of %s, want F16 or F32", a.mask.Type)
-			return nil, d
+			return nil, no(device.ReasonType, "mask of %s, want F16 or F32", a.mask.Type)
 		}
 	}
 	return a, nil

@@ -14,9 +14,9 @@ const attentionTile = 32
 // depth, any head size, any number of query rows. A task is one tile of query
 // rows and one KV head.
 func (d *Device) matchSerial(o *op.Op, c *device.Compile) ([]device.Launch, *device.Decline) {
-	a, no := newAttend(o, d.level)
-	if no != nil {
-		return nil, no
+	a, refused := newAttend(o, d.level)
+	if refused != nil {
+		return nil, refused
 	}
 	out := o.Out[0]
 	rows := min(attentionTile, c.Limits.Tokens)

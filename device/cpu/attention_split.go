@@ -5,7 +5,6 @@ import (
 
 	"github.com/holdfast-llm/holdfast/attn"
 	"github.com/holdfast-llm/holdfast/device"
-	"github.com/holdfast-llm/holdfast/device/cpu/simd"
 	"github.com/holdfast-llm/holdfast/op"
 )
 
@@ -41,30 +40,30 @@ func (s splitLane) match(d *Device, nextQ8 bool) func(*device.Site) (*device.Mat
 	return func(site *device.Site) (*device.Match, *device.Decline) {
 		o, c := site.Op(), site.Compile
 		if c.Limits.Tokens > splitRows {
-			return noMatch(device.ReasonShape, "up to %d rows, takes %d", c.Limits.Tokens, splitRows)
+			return nil, no(device.ReasonShape, "up to %d rows, takes %d", c.Limits.Tokens, splitRows)
 		}
 		keys := c.Limits.Keys
 		if keys == 0 {
 			keys = o.In[1].Cache.Context
 		}
 		if r := attn.ReducerFor(keys); r != s.reducer {
-			return noMatch(device.ReasonShape, "%d blocks of %d keys are for %s", attn.Blocks(keys), attn.BlockKeys, r)
+			return nil, no(device.ReasonShape, "%d blocks of %d keys are for %s", attn.Blocks(keys), attn.BlockKeys, r)
 		}
-		a, no := newAttend(o, d.level)
-		if no != nil {
-			return nil, no
+		a, refused := newAttend(o, d.level)
+		if refused != nil {
+			return nil, refused
 		}
 		var packs []pack
 		if nextQ8 {
-			if packs, no = d.nextPacks(site, o.Out[0]); no != nil {
-				return nil, no
+			if packs, refused = d.nextPacks(site, o.Out[0], 1); refused != nil {
+				return nil, refused
 			}
 		}
 		plan := attn.NewPlan(attn.Shape{
 			Rows: c.Limits.Tokens, Heads: o.Attr.Heads, KVHeads: a.heads, VDim: a.vDim, Keys: keys, Window: o.Attr.Window,
 		})
 		if bytes := 4 * plan.Floats; bytes > maxWorkspace {
-			return noMatch(device.ReasonMemory, "partial states of %d bytes, allowed are %d", bytes, maxWorkspace)
+			return nil, no(device.ReasonMemory, "partial states of %d bytes, allowed are %d", bytes, maxWorkspace)
 		}
 		states := c.Temp(o.Name+".partial", 4*plan.Floats)
 		states.Cols = plan.Floats // float32
@@ -73,11 +72,6 @@ func (s splitLane) match(d *Device, nextQ8 bool) func(*device.Site) (*device.Mat
 			Covers:   1, Splits: plan.Splits,
 		}, nil
 	}
-}
-
-func noMatch(r device.Reason, format string, args ...any) (*device.Match, *device.Decline) {
-	_, no := decline(r, format, args...)
-	return nil, no
 }
 
 // state is where the partial state of a row, KV head and split lies, in units
@@ -149,15 +143,10 @@ func (d *Device) reduce(a *attend, c *device.Compile, plan attn.Plan, states *op
 		each = n // a row is packed as a whole
 		name += ".pack"
 	}
-	for _, p := range packs {
-		writes = append(writes, p.value)
-	}
+	writes = append(writes, packValues(packs)...)
 	return launch(c, name, []*op.Value{states, o.In[0]}, writes, func(mem func(*op.Value) []byte) kernel {
 		part, dst, queries := floats(mem(states)), floats(mem(out)), floats(mem(o.In[0]))
-		acts := make([][]byte, len(packs))
-		for i, p := range packs {
-			acts[i] = mem(p.value)
-		}
+		to := bindPacks(packs, mem)
 		perRow := n / each
 		return kernel{
 			scratch: 4 * plan.Splits,
@@ -172,9 +161,7 @@ func (d *Device) reduce(a *attend, c *device.Compile, plan attn.Plan, states *op
 				}
 				lo := row*out.Cols + task%perRow*each*a.vDim
 				d.check(dst[lo:lo+each*a.vDim], a.queries(queries, row), o.Name, row)
-				for i, p := range packs {
-					p.kern.Pack(acts[i][row*p.bytes:(row+1)*p.bytes], dst[row*out.Cols:][:out.Cols])
-				}
+				to.write(row, dst[row*out.Cols:][:out.Cols])
 			},
 		}
 	})
@@ -212,40 +199,4 @@ func (d *Device) merge(dst, part []float32, a *attend, head, splits int, scales 
 		}
 		d.elem.AXPY(dst, scales[i]/sum, part[i*size+2*a.group+head*a.vDim:][:a.vDim])
 	}
-}
-
-// pack is a packed form of a row that a matrix product behind it wants.
-type pack struct {
-	kern  simd.MatVec
-	value *op.Value
-	bytes int // of a row
-}
-
-// nextPacks is the packed forms of v that the operations behind the site's
-// first want, if all of them are matrix products that take rows one by one.
-func (d *Device) nextPacks(s *device.Site, v *op.Value) ([]pack, *device.Decline) {
-	var packs []pack
-	for _, u := range s.Users(v, 1) {
-		if u.Kind != op.MulMat || u.In[0] != v {
-			_, no := decline(device.ReasonFusion, "%s is read by %s, a %s", v.Name, u.Name, u.Kind)
-			return nil, no
-		}
-		if n := s.Rows(v); n >= gemmRows {
-			_, no := decline(device.ReasonFusion, "%s multiplies up to %d rows at once", u.Name, n)
-			return nil, no
-		}
-		kern, ok := simd.MatVecFor(d.level, u.In[1].Type)
-		if !ok {
-			_, no := decline(device.ReasonFusion, "%s is %s", u.In[1].Name, u.In[1].Type)
-			return nil, no
-		}
-		if p, fresh := s.Derived(v, kern.ActID, s.Rows(v)*kern.ActBytes(v.Cols)); fresh {
-			packs = append(packs, pack{kern, p, kern.ActBytes(v.Cols)})
-		}
-	}
-	if packs == nil {
-		_, no := decline(device.ReasonFusion, "no product takes %s", v.Name)
-		return nil, no
-	}
-	return packs, nil
 }

@@ -95,19 +95,29 @@ func (d *Device) offers(k op.Kind) []device.Registration {
 	case op.SelectRows:
 		return d.one("select_rows", d.matchSelectRows)
 	case op.RMSNorm:
-		return d.one("rms_norm", d.matchRMSNorm)
+		return []device.Registration{
+			fused("rms_norm.rope.kv_store", 2, d.matchRopeStore),
+			fused("rms_norm.next_q8", 1, d.matchNormNext),
+			single("rms_norm", 0, d.matchRMSNorm),
+		}
 	case op.MulMat:
 		return d.mulMat()
 	case op.RopeTable:
 		return d.one("rope_table", d.matchRopeTable)
 	case op.Rope:
-		return d.one("rope", d.matchRope)
+		return []device.Registration{
+			fused("rope.kv_store", 1, d.matchRopeStore),
+			single("rope", 0, d.matchRope),
+		}
 	case op.KVStore:
 		return d.one("kv_store", d.matchKVStore)
 	case op.Attention:
 		return d.attention()
 	case op.Add:
-		return d.one("add", d.matchAdd)
+		return []device.Registration{
+			fused("add.rms_norm.next_q8", 1, d.matchAddNormNext),
+			single("add", 0, d.matchAdd),
+		}
 	case op.SwiGLU:
 		return d.one("swiglu", d.matchSwiGLU)
 	case op.MoERoute:
@@ -138,7 +148,12 @@ func (d *Device) one(name string, m matcher) []device.Registration {
 	return []device.Registration{single(name, 0, m)}
 }
 
-// decline says why a registration does not take an operation.
+// no says why a registration does not take an operation.
+func no(r device.Reason, format string, args ...any) *device.Decline {
+	return &device.Decline{Reason: r, Detail: fmt.Sprintf(format, args...)}
+}
+
+// decline is what a matcher returns that says no.
 func decline(r device.Reason, format string, args ...any) ([]device.Launch, *device.Decline) {
-	return nil, &device.Decline{Reason: r, Detail: fmt.Sprintf(format, args...)}
+	return nil, no(r, format, args...)
 }

@@ -20,6 +20,7 @@ const (
 // matrix-vector kernel for anything.
 func (d *Device) mulMat() []device.Registration {
 	return []device.Registration{
+		fused("mul_mat.swiglu", 2, d.matchGateUp),
 		single("mul_mat.gemm", 1, d.matchGemm),
 		single("mul_mat.vec", 0, d.matchMatVec),
 	}

@@ -26,10 +26,7 @@ func (d *Device) matchRopeTable(o *op.Op, c *device.Compile) ([]device.Launch, *
 
 func (d *Device) matchRope(o *op.Op, c *device.Compile) ([]device.Launch, *device.Decline) {
 	x, table, a := o.In[0], o.In[1], o.Attr
-	rotate := d.elem.RopeNeox
-	if a.Rotary.Interleaved {
-		rotate = d.elem.RopeNorm
-	}
+	rotate := d.rotation(o)
 	return []device.Launch{launch(c, o.Name, o.In, o.Out, func(mem func(*op.Value) []byte) kernel {
 		v, t, half := floats(mem(x)), floats(mem(table)), len(a.Rotary.InvFreq)
 		return kernel{tasks: count(x), run: func(_ *worker, _ *batch, i int) {
@@ -40,4 +37,12 @@ func (d *Device) matchRope(o *op.Op, c *device.Compile) ([]device.Launch, *devic
 			}
 		}}
 	})}, nil
+}
+
+// rotation is the kernel of an operation's pairs.
+func (d *Device) rotation(o *op.Op) func(x, cos, sin []float32) {
+	if o.Attr.Rotary.Interleaved {
+		return d.elem.RopeNorm
+	}
+	return d.elem.RopeNeox
 }
