@@ -138,6 +138,15 @@ func fmaF32(w *wave, d, a, b, c *lanes) {
 	}
 }
 
+// addProduct is fmaF32 of one lane, for a product that is exact in float64.
+func addProduct(p float64, z uint32) uint32 {
+	s := p + float64(f32(z))
+	if u := math.Float64bits(s); u&(1<<29-1) == 1<<28 || u<<1-normal32 >= normals32 {
+		return sumOdd(p, z)
+	}
+	return math.Float32bits(float32(s))
+}
+
 // The float64 bits, without the sign, of what is a normal number as a float32:
 // from normal32 on, normals32 of them (and those that overflow).
 const (
@@ -147,13 +156,20 @@ const (
 
 // fma32 is the multiply-add of one lane in the usual mode.
 func fma32(x, y, z uint32) uint32 {
-	p := float64(f32(x)) * float64(f32(y))
+	if single.isNaN(x) {
+		return x | 1<<22
+	}
+	if single.isNaN(y) {
+		return y | 1<<22
+	}
+	return sumOdd(float64(f32(x))*float64(f32(y)), z)
+}
+
+// sumOdd is the float32 of an exact product plus z, rounded once.
+func sumOdd(p float64, z uint32) uint32 {
 	s := addOdd(p, float64(f32(z)))
 	if s != s {
-		if single.isNaN(x) {
-			return x | 1<<22
-		}
-		return nan32(y, z)
+		return nan32(z, z)
 	}
 	return math.Float32bits(float32(s))
 }

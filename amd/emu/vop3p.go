@@ -197,20 +197,33 @@ var dotOperations = map[string]operation{
 func dot2(f format) kernel {
 	return func(w *wave, d, a, b, c *lanes) {
 		m, flush := w.mode32(), w.mode64().flushIn && f == half
-		if w.plain32() && !flush {
-			for i := range d[:w.n] {
-				x, y := a[i], b[i]
-				sum := fma32(f.single(x&0xffff, false), f.single(y&0xffff, false), c[i])
-				d[i] = fma32(f.single(x>>16, false), f.single(y>>16, false), sum)
-			}
-			return
-		}
+		plain := w.plain32() && !flush
 		for i := range d[:w.n] {
 			x, y := a[i], b[i]
+			if plain {
+				lo, hi := f.pair(x)
+				lo2, hi2 := f.pair(y)
+				r := addProduct(float64(hi)*float64(hi2), addProduct(float64(lo)*float64(lo2), c[i]))
+				if !single.isNaN(r) {
+					d[i] = r
+					continue
+				}
+			}
 			sum := single.fma(m, f.single(x&0xffff, flush), f.single(y&0xffff, flush), c[i])
 			d[i] = single.fma(m, f.single(x>>16, flush), f.single(y>>16, flush), sum)
 		}
 	}
+}
+
+// pair is the two halves or bfloat16 of a word as float32.
+func (f format) pair(v uint32) (lo, hi float32) {
+	if f == bfloat16 {
+		return f32(v << 16), f32(v &^ 0xffff)
+	}
+	if x := v & 0x7c007c00; x&0x7c00 != 0x7c00 && x>>16 != 0x7c00 {
+		return float(v & 0xffff), float(v >> 16)
+	}
+	return f32(widen(v & 0xffff)), f32(widen(v >> 16))
 }
 
 // single is v, a half or bfloat16, as a float32.
