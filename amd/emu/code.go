@@ -127,6 +127,7 @@ func (k *Kernel) decode(t *text, in *inst, pc uint64) error {
 	if err := isa.DecodeInto(&in.Inst, pc, t.Data[pc-t.Addr:], k.wave); err != nil {
 		return &Fault{Kind: CodeFault, PC: pc, Detail: err.Error()}
 	}
+	in.bytes, in.id = uint64(in.Size), in.Op.ID
 	if in.Op.Format >= isa.VOP1 || in.Op.Format >= isa.DS && in.Op.Format <= isa.MTBUF {
 		in.width = ^uint64(0) >> (64 - uint(k.wave))
 	}

@@ -14,6 +14,8 @@ type Device struct {
 	next   uint64 // where the next allocation without an address goes
 	mu     sync.Mutex
 	queue  *Buffer // the queue that dispatches are told of
+
+	atomics atomicLocks
 }
 
 // New makes a device with nothing in its memory.

@@ -49,7 +49,9 @@ type dispatch struct {
 	obs    Observer
 	count  uint64 // of workgroups
 	packet *Buffer
-	mode   uint32 // MODE at the start of a wave
+	caches *relaxed // nil if memory is coherent
+	driver driver   // what Config.Pressure does
+	mode   uint32   // MODE at the start of a wave
 	user   []userValue
 	budget atomic.Int64 // instructions that nobody has taken yet
 	next   atomic.Uint64

@@ -11,12 +11,14 @@ import (
 // the next. An error that the machine would raise (a memory fault, a trap) is
 // a panic with a *Fault, which the run loop turns into the dispatch's error.
 type inst struct {
-	isa.Inst
 	run func(w *wave, in *inst)
 	aux any // what run needs prepared, made by the handler's prepare
 	// width has a bit for each lane of the wave in instructions that lanes run,
 	// and is 0 in scalar ones.
 	width uint64
+	bytes uint64 // Size
+	id    uint16 // Op.ID
+	isa.Inst
 }
 
 // handler is how one operation executes.

@@ -82,6 +82,7 @@ func (w *wave) reset(i int) {
 		clear(w.scratch)
 	}
 	w.place()
+	w.memoryReset()
 
 	for _, u := range d.user {
 		w.sgpr[u.reg] = u.value

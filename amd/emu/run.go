@@ -52,9 +52,9 @@ func (w *wave) executePlain() {
 			in = w.fetch(pc)
 		}
 		w.at = pc
-		w.pc = pc + uint64(in.Size)
+		w.pc = pc + in.bytes
 		w.laneOps += uint64(bits.OnesCount64(w.exec() & in.width))
-		w.ops[in.Op.ID]++
+		w.ops[in.id]++
 		in.run(w, in)
 	}
 }
@@ -83,9 +83,9 @@ func (w *wave) executeChecked() {
 			w.obs.Instruction(Wave{w}, &in.Inst)
 		}
 		w.left--
-		w.pc = pc + uint64(in.Size)
+		w.pc = pc + in.bytes
 		w.laneOps += uint64(bits.OnesCount64(w.exec() & in.width))
-		w.ops[in.Op.ID]++
+		w.ops[in.id]++
 		in.run(w, in)
 	}
 }

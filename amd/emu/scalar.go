@@ -36,12 +36,12 @@ type scalarPlan struct {
 	dst uint16 // RegNull for none
 }
 
-// scalarSource is a source operand, resolved.
+// scalarSource is a source operand, resolved: registers or-ed with a constant,
+// of which one is zero, NULL being the register that is.
 type scalarSource struct {
-	kind  sourceKind
-	pair  bool // 64 bits in two registers
-	reg   uint16
-	value uint64 // of a constant
+	lo, hi uint16
+	value  uint64
+	state  uint16 // a register that is not in the file, or 0
 }
 
 // maps of the encodings, in their files.
@@ -96,6 +96,27 @@ func (o *scalarOp) load(in *inst) error {
 	case o.test64 != nil:
 		in.run = runScalarTest64
 	}
+	for i := range p.src {
+		if p.src[i].state != 0 {
+			return p.readState(in)
+		}
+	}
+	return nil
+}
+
+// readState is for instructions with a source that is not in the register file:
+// its value becomes the constant of a copy.
+func (p *scalarPlan) readState(in *inst) error {
+	run := in.run
+	in.run = func(w *wave, in *inst) {
+		now := *p
+		for i := range now.src {
+			if reg := now.src[i].state; reg != 0 {
+				now.src[i].value = stateValue(w, reg)
+			}
+		}
+		run(w, &inst{Inst: in.Inst, aux: &now})
+	}
 	return nil
 }
 
@@ -103,7 +124,7 @@ func (o *scalarOp) load(in *inst) error {
 func newScalarPlan(in *inst) (*scalarPlan, error) {
 	p := &scalarPlan{dst: isa.RegNull}
 	for i := range p.src {
-		p.src[i].kind = fromConstant
+		p.src[i].lo, p.src[i].hi = isa.RegNull, isa.RegNull
 	}
 	n := 0
 	args := in.Args()
@@ -139,51 +160,34 @@ func scalarDst(o *isa.Operand) uint16 {
 
 // set resolves operand o.
 func (s *scalarSource) set(in *inst, o *isa.Operand) error {
-	s.pair = o.Type.Dwords() == 2
+	reg := o.Reg
 	switch o.Kind {
 	case isa.SGPR:
-		s.kind, s.reg = fromSGPR, o.Reg
 	case isa.TTMP:
-		s.kind, s.reg = fromSGPR, isaTTMP0+o.Reg
+		reg += isaTTMP0
 	case isa.Special:
 		if o.Reg == isa.RegLDSDirect || o.Reg == isa.RegPopsExitingWave {
 			return &Unsupported{PC: in.PC, Text: in.Inst.String()}
 		}
-		s.kind, s.reg = fromSGPR, o.Reg
-		switch {
-		case o.Reg >= isa.RegSharedBase:
-			s.kind = fromState
-		case o.Reg == isa.RegNull:
-			s.kind = fromConstant
+		if o.Reg >= isa.RegSharedBase {
+			s.state = o.Reg
+			return nil
 		}
 	default:
-		s.kind, s.value = fromConstant, o.Bits()
+		s.value = o.Bits()
+		return nil
+	}
+	s.lo = reg
+	if o.Type.Dwords() == 2 && reg != isa.RegNull {
+		s.hi = reg + 1
 	}
 	return nil
 }
 
-func (s *scalarSource) get32(w *wave) uint32 {
-	switch s.kind {
-	case fromSGPR:
-		return w.sgpr[s.reg&127]
-	case fromConstant:
-		return uint32(s.value)
-	}
-	return uint32(stateValue(w, s.reg))
-}
+func (s *scalarSource) get32(w *wave) uint32 { return w.sgpr[s.lo&127] | uint32(s.value) }
 
 func (s *scalarSource) get64(w *wave) uint64 {
-	switch s.kind {
-	case fromSGPR:
-		v := uint64(w.sgpr[s.reg&127])
-		if s.pair {
-			v |= uint64(w.sgpr[(s.reg+1)&127]) << 32
-		}
-		return v
-	case fromConstant:
-		return s.value
-	}
-	return stateValue(w, s.reg)
+	return uint64(w.sgpr[s.hi&127])<<32 | uint64(w.sgpr[s.lo&127]) | s.value
 }
 
 func (w *wave) set32(reg uint16, v uint32) {

@@ -30,7 +30,7 @@ func prepareScalarRelative(dst bool, count int) func(in *inst) error {
 			if dst {
 				to = uint16(scalarAt(p.dst, m0, count))
 			} else {
-				from := scalarAt(p.src[0].reg, m0, count)
+				from := scalarAt(p.src[0].lo, m0, count)
 				v = uint64(w.sgpr[from])
 				if count == 2 {
 					v |= uint64(w.sgpr[from+1]) << 32
@@ -54,14 +54,14 @@ func prepareScalarRelative2(in *inst) error {
 	if err != nil {
 		return err
 	}
-	if p.src[0].kind != fromSGPR {
-		return &Unsupported{PC: in.PC, Text: in.Inst.String()}
+	if p.src[0].lo == isa.RegNull {
+		return &Unsupported{PC: in.PC, Text: in.Inst.String()} // a constant has no neighbours
 	}
 	in.aux = p
 	in.run = func(w *wave, in *inst) {
 		p := in.aux.(*scalarPlan)
 		m0 := w.sgpr[isa.RegM0]
-		from := scalarAt(p.src[0].reg, m0&0x3ff, 1)
+		from := scalarAt(p.src[0].lo, m0&0x3ff, 1)
 		w.set32(uint16(scalarAt(p.dst, m0>>16&0x3ff, 1)), w.sgpr[from])
 	}
 	return nil

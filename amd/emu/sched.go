@@ -191,7 +191,7 @@ func (s *scheduler) loop(ctx context.Context) error {
 		}
 		s.after(w)
 		if s.d.dev.config.Pressure != nil {
-			s.d.boundary()
+			s.boundary()
 		}
 	}
 }

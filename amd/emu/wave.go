@@ -28,6 +28,11 @@ type wave struct {
 	obs Observer  // that of the dispatch, or nil
 	cu  int       // the compute unit it is on, an index on the device
 
+	access  Access   // the one under way: memory.go
+	last    *Buffer  // the buffer of the last access
+	relaxed *relaxed // the caches; nil if memory is coherent
+	pending pending  // stores that have not left the wave
+
 	// scratch is the wave's private memory: lane l's bytes are those from
 	// l*lane, lane bytes each.
 	scratch []byte

@@ -1,0 +1,254 @@
+package emu
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"strings"
+
+	"github.com/holdfast-llm/holdfast/amd/isa"
+)
+
+// DS: the workgroup's local memory, and exchanges between lanes. Not modelled:
+// global wave sync (gws), ordered append, ray tracing's stack.
+
+func addDS(h *handler, op *isa.Op) {
+	name := strings.TrimPrefix(op.Name, "ds_")
+	switch name {
+	case "swizzle_b32":
+		h.prepare = prepareSwizzle
+		return
+	case "permute_b32":
+		h.run = runPermute
+		return
+	case "bpermute_b32":
+		h.run = runBPermute
+		return
+	case "append":
+		h.run = func(w *wave, in *inst) { runAppend(w, in, 1) }
+		return
+	case "consume":
+		h.run = func(w *wave, in *inst) { runAppend(w, in, -1) }
+		return
+	}
+	run := runDS
+	if strings.HasSuffix(name, "_addtid_b32") {
+		run = runDSAddTid
+		name = strings.Replace(name, "_addtid", "", 1)
+	}
+	stride := 0 // of the offsets of two addresses, in elements
+	if before, after, ok := strings.Cut(name, "_2addr"); ok {
+		name, stride = before+after, 1
+		if rest, ok := strings.CutPrefix(after, "_stride64"); ok {
+			name, stride = before+rest, 64
+		}
+	}
+	m, ok := parseMem(name)
+	if !ok {
+		var float bool
+		m.kind = Atomic
+		if m.atomic, m.wide, float, ok = parseAtomic(name); !ok {
+			return
+		}
+		m.bytes = 4
+		if m.wide {
+			m.bytes = 8
+		}
+		if float {
+			h.fidelity.Approximate = approximateFloatAtomic
+		}
+	}
+	h.prepare = func(in *inst) error {
+		p := m
+		p.dsOperands(in)
+		in.aux, in.run = &p, run
+		if stride > 0 {
+			pair := &dsPair{first: p, second: p}
+			size := int64(p.bytes * stride)
+			pair.first.offset, pair.second.offset = int64(in.Mods.Offset0)*size, int64(in.Mods.Offset1)*size
+			pair.first.data2, pair.second.data, pair.second.data2 = -1, p.data2, -1
+			if p.dst >= 0 {
+				pair.second.dst += p.words()
+			}
+			in.aux, in.run = pair, runDSPair
+		}
+		return nil
+	}
+}
+
+// dsOperands resolves [dst] [addr] [data0] [data1].
+func (m *memOp) dsOperands(in *inst) {
+	m.offset = int64(in.Mods.Offset)
+	args := in.Args()
+	i := 0
+	next := func() int { i++; return reg(&args[i-1]) }
+	if args[0].Access&isa.Write != 0 {
+		m.dst = next()
+		m.returns = m.kind == Atomic
+	}
+	if !strings.Contains(in.Op.Name, "addtid") {
+		m.addr = next()
+	}
+	if i < len(args) {
+		m.data = next()
+	}
+	if i < len(args) {
+		m.data2 = next()
+	}
+}
+
+// dsPair is an instruction that accesses two places.
+type dsPair struct{ first, second memOp }
+
+func (m *memOp) ldsAddresses(w *wave, a *Access) {
+	for i := range w.n {
+		a.Addr[i] = uint64(uint32(w.vgpr[m.addr][i]) + uint32(m.offset))
+	}
+}
+
+func runDS(w *wave, in *inst) {
+	m := in.aux.(*memOp)
+	a := w.begin(in, m, LDS)
+	m.ldsAddresses(w, a)
+	w.lds(m, a)
+}
+
+func runDSPair(w *wave, in *inst) {
+	p := in.aux.(*dsPair)
+	// Both addresses are read before a result replaces the register.
+	addr := w.vgpr[p.first.addr]
+	for _, m := range [...]*memOp{&p.first, &p.second} {
+		a := w.begin(in, m, LDS)
+		for i := range w.n {
+			a.Addr[i] = uint64(addr[i] + uint32(m.offset))
+		}
+		w.lds(m, a)
+	}
+}
+
+// runDSAddTid has M0 and the offset plus four times the lane.
+func runDSAddTid(w *wave, in *inst) {
+	m := in.aux.(*memOp)
+	a := w.begin(in, m, LDS)
+	for i := range w.n {
+		a.Addr[i] = uint64(w.sgpr[isa.RegM0]&0xffff + uint32(m.offset) + 4*uint32(i))
+	}
+	w.lds(m, a)
+}
+
+// lds is an access to local memory: words at once where all lanes are active
+// and in range, else lane by lane.
+func (w *wave) lds(m *memOp, a *Access) {
+	mem := w.group.lds
+	if m.bytes != 4 || m.kind == Atomic || w.obs != nil || w.relaxed != nil || !w.full() {
+		w.window(m, a, w.ldsOf)
+		return
+	}
+	top := uint64(0)
+	for i := range w.n {
+		top = max(top, a.Addr[i])
+	}
+	if top+4 > uint64(len(mem)) {
+		w.window(m, a, w.ldsOf)
+		return
+	}
+	if m.kind == Load {
+		dst := &w.vgpr[m.dst]
+		for i := range w.n {
+			dst[i] = binary.LittleEndian.Uint32(mem[a.Addr[i]:])
+		}
+		return
+	}
+	src := &w.vgpr[m.data]
+	for i := range w.n {
+		binary.LittleEndian.PutUint32(mem[a.Addr[i]:], src[i])
+	}
+}
+
+// runAppend adds n for each active lane to the counter at M0's base plus the
+// offset, and gives the old value to all of them.
+func runAppend(w *wave, in *inst, n int) {
+	m := memOp{kind: Atomic, bytes: 4, returns: true}
+	a := w.begin(in, &m, LDS)
+	at := uint64(w.sgpr[isa.RegM0]>>16 + uint32(in.Mods.Offset))
+	for i := range w.n {
+		a.Addr[i] = at
+	}
+	if a.Lanes == 0 {
+		return
+	}
+	mem := w.group.lds
+	if at+4 > uint64(len(mem)) || at%4 != 0 {
+		w.badAccess(at, 4, Atomic, -1, "not in the workgroup's LDS")
+	}
+	w.see(a)
+	w.waitcnt(noWait, noWait, 0) // behind the wave's own stores
+	old := binary.LittleEndian.Uint32(mem[at:])
+	binary.LittleEndian.PutUint32(mem[at:], old+uint32(n*bits.OnesCount64(a.Lanes)))
+	dst := &w.vgpr[reg(&in.Operands[0])]
+	for lanes := a.Lanes; lanes != 0; lanes &= lanes - 1 {
+		dst[bits.TrailingZeros64(lanes)] = old
+	}
+}
+
+// Exchanges between lanes work within 32, in both halves of a wave64. A source
+// lane that is not active gives 0.
+
+func prepareSwizzle(in *inst) error {
+	// From 0xc000 on the offset means a rotation or an FFT.
+	if in.Mods.Offset >= 0xc000 {
+		return &Unsupported{PC: in.PC, Text: in.Inst.String()}
+	}
+	in.run = runSwizzle
+	return nil
+}
+
+func runSwizzle(w *wave, in *inst) {
+	off := int(in.Mods.Offset)
+	w.exchange(in, func(_ *lanes, lane int) int {
+		if off&0x8000 != 0 {
+			return lane&^3 | off>>(2*(lane&3))&3
+		}
+		return lane&^31 | ((lane&31)&(off&31) | off>>5&31) ^ (off >> 10 & 31)
+	}, 1)
+}
+
+func runBPermute(w *wave, in *inst) {
+	off := uint32(in.Mods.Offset)
+	w.exchange(in, func(addr *lanes, lane int) int {
+		return lane&^31 | int((addr[lane]+off)>>2&31)
+	}, 2)
+}
+
+// exchange gives each active lane the data of the lane that from names. The
+// data is operand data.
+func (w *wave) exchange(in *inst, from func(addr *lanes, lane int) int, data int) {
+	exec := w.active()
+	src := w.vgpr[reg(&in.Operands[data])]
+	addr := w.vgpr[reg(&in.Operands[1])]
+	dst := &w.vgpr[reg(&in.Operands[0])]
+	for m := exec; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros64(m)
+		v := uint32(0)
+		if j := from(&addr, lane); exec>>j&1 != 0 {
+			v = src[j]
+		}
+		dst[lane] = v
+	}
+}
+
+// runPermute sends each active lane's data to the lane that its address names;
+// of several the highest wins, and where nobody sends there is 0.
+func runPermute(w *wave, in *inst) {
+	exec := w.active()
+	addr, src := &w.vgpr[reg(&in.Operands[1])], &w.vgpr[reg(&in.Operands[2])]
+	var out lanes
+	for m := exec; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros64(m)
+		out[lane&^31|int((addr[lane]+uint32(in.Mods.Offset))>>2&31)] = src[lane]
+	}
+	dst := &w.vgpr[reg(&in.Operands[0])]
+	for m := exec; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros64(m)
+		dst[lane] = out[lane]
+	}
+}
