@@ -17,6 +17,11 @@ type scalarOp struct {
 	// run64 is for those with an operand of 64 bits: the others are zero
 	// extended.
 	run64 func(w *wave, a, b, c uint64) uint64
+	// pure32 and pure64 are the same for operations that look only at two
+	// sources; those with logic set SCC to whether the result is not zero.
+	pure32 func(a, b uint32) uint32
+	pure64 func(a, b uint64) uint64
+	logic  bool
 	// test32 and test64 give SCC.
 	test32 func(w *wave, a, b uint32) bool
 	test64 func(w *wave, a, b uint64) bool
@@ -83,14 +88,23 @@ func (o *scalarOp) load(in *inst) error {
 	}
 	p.scalarOp = *o
 	in.aux = p
+	narrow := in.Operands[0].Type.Dwords() == 1 // a 32-bit result of 64-bit sources
 	switch {
 	case o.run32 != nil:
 		in.run = runScalar32
 	case o.run64 != nil:
 		in.run = runScalar64
-		if in.Operands[0].Type.Dwords() == 1 {
+		if narrow {
 			in.run = runScalarNarrow
 		}
+	case o.pure32 != nil && o.logic:
+		in.run = runScalarLogic32
+	case o.pure32 != nil:
+		in.run = runScalarPure32
+	case o.pure64 != nil && narrow:
+		in.run = runScalarPureNarrow
+	case o.pure64 != nil:
+		in.run = runScalarPure64
 	case o.test32 != nil:
 		in.run = runScalarTest32
 	case o.test64 != nil:
@@ -178,7 +192,7 @@ func (s *scalarSource) set(in *inst, o *isa.Operand) error {
 		return nil
 	}
 	s.lo = reg
-	if o.Type.Dwords() == 2 && reg != isa.RegNull {
+	if o.Type.Dwords() >= 2 && reg != isa.RegNull {
 		s.hi = reg + 1
 	}
 	return nil
@@ -212,10 +226,39 @@ func runScalar64(w *wave, in *inst) {
 	w.set64(p.dst, p.run64(w, p.src[0].get64(w), p.src[1].get64(w), p.src[2].get64(w)))
 }
 
-// runScalarNarrow is for a 32-bit result of 64-bit sources.
 func runScalarNarrow(w *wave, in *inst) {
 	p := in.aux.(*scalarPlan)
 	w.set32(p.dst, uint32(p.run64(w, p.src[0].get64(w), p.src[1].get64(w), p.src[2].get64(w))))
+}
+
+func runScalarPure32(w *wave, in *inst) {
+	p := in.aux.(*scalarPlan)
+	w.set32(p.dst, p.pure32(p.src[0].get32(w), p.src[1].get32(w)))
+}
+
+func runScalarLogic32(w *wave, in *inst) {
+	p := in.aux.(*scalarPlan)
+	v := p.pure32(p.src[0].get32(w), p.src[1].get32(w))
+	w.scc = v != 0
+	w.set32(p.dst, v)
+}
+
+func runScalarPure64(w *wave, in *inst) {
+	p := in.aux.(*scalarPlan)
+	v := p.pure64(p.src[0].get64(w), p.src[1].get64(w))
+	if p.logic {
+		w.scc = v != 0
+	}
+	w.set64(p.dst, v)
+}
+
+func runScalarPureNarrow(w *wave, in *inst) {
+	p := in.aux.(*scalarPlan)
+	v := uint32(p.pure64(p.src[0].get64(w), p.src[1].get64(w)))
+	if p.logic {
+		w.scc = v != 0
+	}
+	w.set32(p.dst, v)
 }
 
 func runScalarTest32(w *wave, in *inst) {
@@ -228,33 +271,16 @@ func runScalarTest64(w *wave, in *inst) {
 	w.scc = p.test64(w, p.src[0].get64(w), p.src[1].get64(w))
 }
 
-// The ways in which operations set SCC.
+// The ways in which operations of two sources set SCC: to whether the result is
+// not zero, or not at all.
 
-// logic32 sets SCC to whether the result is not zero.
-func logic32(f func(a, b uint32) uint32) scalarOp {
-	return scalarOp{run32: func(w *wave, a, b, _ uint32) uint32 {
-		v := f(a, b)
-		w.scc = v != 0
-		return v
-	}}
-}
+func logic32(f func(a, b uint32) uint32) scalarOp { return scalarOp{pure32: f, logic: true} }
 
-func logic64(f func(a, b uint64) uint64) scalarOp {
-	return scalarOp{run64: func(w *wave, a, b, _ uint64) uint64 {
-		v := f(a, b)
-		w.scc = v != 0
-		return v
-	}}
-}
+func logic64(f func(a, b uint64) uint64) scalarOp { return scalarOp{pure64: f, logic: true} }
 
-// plain32 leaves SCC alone.
-func plain32(f func(a, b uint32) uint32) scalarOp {
-	return scalarOp{run32: func(_ *wave, a, b, _ uint32) uint32 { return f(a, b) }}
-}
+func plain32(f func(a, b uint32) uint32) scalarOp { return scalarOp{pure32: f} }
 
-func plain64(f func(a, b uint64) uint64) scalarOp {
-	return scalarOp{run64: func(_ *wave, a, b, _ uint64) uint64 { return f(a, b) }}
-}
+func plain64(f func(a, b uint64) uint64) scalarOp { return scalarOp{pure64: f} }
 
 // raise is a fault of the instruction that runs.
 func raise(kind FaultKind, format string, args ...any) {

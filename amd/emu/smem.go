@@ -62,7 +62,6 @@ func runScalarLoad(w *wave, in *inst) {
 		l.loadBuffer(w, in, off)
 		return
 	}
-	l.base.pair = true
 	addr := (l.base.get64(w) + off) &^ 3
 	n := uint64(4 * l.words)
 	b := w.d.dev.space.Find(addr, n)
@@ -90,7 +89,7 @@ func (w *wave) seeScalar(in *inst, l *scalarLoad, addr uint64) {
 
 // loadBuffer is a load through a descriptor: words beyond it are 0.
 func (l *scalarLoad) loadBuffer(w *wave, in *inst, off uint64) {
-	d := descriptorAt(w, l.base.reg)
+	d := descriptorAt(w, l.base.lo)
 	size := uint64(d.records)
 	if d.stride > 0 {
 		size *= uint64(d.stride)
