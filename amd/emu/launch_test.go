@@ -179,8 +179,13 @@ func TestLaunchesThatCannotBeAreRefused(t *testing.T) {
 
 func TestConfigurationsThatCannotBeAreRefused(t *testing.T) {
 	for _, c := range []Config{
-		{ComputeUnits: 3}, {Workers: -1}, {Mode: 2},
-		{Schedule: Schedule{Waves: 4}}, {Schedule: Schedule{Groups: 3}}, {Schedule: Schedule{Quantum: -1}}, {Schedule: Schedule{Resident: -1}},
+		{ComputeUnits: 3},
+		{Workers: -1},
+		{Mode: 2},
+		{Schedule: Schedule{Waves: 4}},
+		{Schedule: Schedule{Groups: 3}},
+		{Schedule: Schedule{Quantum: -1}},
+		{Schedule: Schedule{Resident: -1}},
 	} {
 		if _, err := New(c); err == nil {
 			t.Errorf("%+v is accepted", c)
