@@ -210,17 +210,14 @@ func sineTurns(x float64) float64 {
 	}
 	switch quarter {
 	case 0:
-		if rest == 0 {
-			return math.Copysign(0, x)
+		if x == 0 {
+			return x // whole turns give +0, in either direction
 		}
 		return sine(rest)
 	case 1:
 		return cosine(rest)
 	case 2:
-		if rest == 0 {
-			return math.Copysign(0, x)
-		}
-		return -sine(rest)
+		return 0 - sine(rest)
 	}
 	return -cosine(rest)
 }
