@@ -11,8 +11,11 @@ type Compile struct {
 	Limits  Limits
 	derived map[derivedKey]*op.Value
 	fresh   []derivedKey // made by the match under way
-	extra   map[*op.Value]int
+	extra   map[*op.Value]extra
 }
+
+// extra is the size of a value that a match made.
+type extra struct{ bytes, rowBytes int }
 
 type derivedKey struct {
 	of *op.Value
@@ -21,18 +24,31 @@ type derivedKey struct {
 
 // NewCompile starts a compilation for batches up to l.
 func NewCompile(l Limits) *Compile {
-	return &Compile{Limits: l, derived: map[derivedKey]*op.Value{}, extra: map[*op.Value]int{}}
+	return &Compile{Limits: l, derived: map[derivedKey]*op.Value{}, extra: map[*op.Value]extra{}}
 }
 
-// Derived returns a transient computed from v, such as its quantised form.
-// fresh is true the first time it is asked for since v was last written: the
-// caller then emits the launch that computes it.
+// Derived returns a transient computed from v, such as its quantised form, of
+// bytes in a layout of the kernel's own. fresh is true the first time it is
+// asked for since v was last written: the caller then emits the launch that
+// computes it.
 func (c *Compile) Derived(v *op.Value, id string, bytes int) (d *op.Value, fresh bool) {
+	return c.derive(v, id, extra{bytes: bytes})
+}
+
+// DerivedRows is Derived for a layout that has rowBytes for each row of v, in
+// their order.
+func (c *Compile) DerivedRows(v *op.Value, id string, rowBytes int) (d *op.Value, fresh bool) {
+	return c.derive(v, id, extra{bytes: rowBytes * c.Rows(v), rowBytes: rowBytes})
+}
+
+func (c *Compile) derive(v *op.Value, id string, x extra) (d *op.Value, fresh bool) {
 	key := derivedKey{v, id}
 	if d, ok := c.derived[key]; ok {
 		return d, false
 	}
-	d = c.Temp(v.Name+"."+id, bytes)
+	d = c.Temp(v.Name+"."+id, x.bytes)
+	d.Per = v.Per
+	c.extra[d] = x
 	c.derived[key] = d
 	c.fresh = append(c.fresh, key)
 	return d, true
@@ -41,7 +57,7 @@ func (c *Compile) Derived(v *op.Value, id string, bytes int) (d *op.Value, fresh
 // Temp returns a transient of a fixed number of bytes.
 func (c *Compile) Temp(name string, bytes int) *op.Value {
 	v := &op.Value{Name: name, Role: op.Transient, Per: op.Once}
-	c.extra[v] = bytes
+	c.extra[v] = extra{bytes: bytes}
 	return v
 }
 
@@ -77,10 +93,18 @@ func (c *Compile) Undo() {
 
 // Bytes is the size of v in the program being compiled.
 func (c *Compile) Bytes(v *op.Value) int {
-	if n, ok := c.extra[v]; ok {
-		return n
+	if x, ok := c.extra[v]; ok {
+		return x.bytes
 	}
 	return v.Bytes(c.Limits.Tokens, c.Limits.Outputs)
+}
+
+// RowBytes is the size of a row of v; 0 if v is not laid out by rows.
+func (c *Compile) RowBytes(v *op.Value) int {
+	if x, ok := c.extra[v]; ok {
+		return x.rowBytes
+	}
+	return v.RowBytes()
 }
 
 // Rows is the largest number of rows of v.

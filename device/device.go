@@ -28,6 +28,8 @@ type Executable interface {
 	Run(b *Batch) error
 	// Output is the memory of an output value, valid until the next Run.
 	Output(v *op.Value) []byte
+	// Buffer is how the program's arena was allocated.
+	Buffer() BufferParams
 	Close() error
 }
 

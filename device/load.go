@@ -1,6 +1,9 @@
 package device
 
-import "github.com/holdfast-llm/holdfast/op"
+import (
+	"github.com/holdfast-llm/holdfast/internal/memory"
+	"github.com/holdfast-llm/holdfast/op"
+)
 
 // LoadOptions say how a program is loaded. The zero value is the usual way.
 type LoadOptions struct {
@@ -14,19 +17,20 @@ type LoadOptions struct {
 	Inject []Injection
 }
 
+// BufferParams is how memory is allocated: type, access, usage, alignment,
+// coherence and residency. A loaded program's arena has them, and so has a
+// key-value cache.
+type BufferParams = memory.Params
+
 // Residency says what may happen to the pages of a buffer while it is in use.
-type Residency uint8
+type Residency = memory.Residency
 
 // The residencies.
 const (
-	Pageable      Residency = iota // may be swapped or moved
-	Pinned                         // locked in physical memory
-	NonMigratable                  // device memory that never moves, where a device has it
+	Pageable      = memory.Pageable      // may be swapped or moved
+	Pinned        = memory.Pinned        // locked in physical memory
+	NonMigratable = memory.NonMigratable // device memory that never moves, where a device has it
 )
-
-func (r Residency) String() string {
-	return [...]string{"pageable", "pinned", "non-migratable"}[r]
-}
 
 // Watched is a launch that has ended.
 type Watched struct {
@@ -34,10 +38,14 @@ type Watched struct {
 	Written []Memory
 }
 
-// Memory is what a launch has written of one value: the rows of this batch.
+// Memory is what a launch has written of one value: the rows of this batch. Of
+// a cache it is a copy, row after row of the batch, each with all its heads.
 type Memory struct {
 	Value *op.Value
 	Data  []byte
+	// RowBytes is the size of a row; 0 if the layout is a kernel's own: then
+	// Data is all that the launch may have written.
+	RowBytes int
 }
 
 // FaultKind is a way of failing.

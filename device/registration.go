@@ -129,6 +129,7 @@ const ArenaAlign = 64
 type Place struct {
 	Value         *op.Value
 	Offset, Bytes int
+	RowBytes      int // of a row of the batch; 0 if the layout is a kernel's own
 	First, Last   int
 }
 

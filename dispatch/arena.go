@@ -44,7 +44,7 @@ func lifetimes(p *device.Program, c *device.Compile) []device.Place {
 			if !ok {
 				i = len(places)
 				index[v] = i
-				places = append(places, device.Place{Value: v, Bytes: c.Bytes(v), First: stage})
+				places = append(places, device.Place{Value: v, Bytes: c.Bytes(v), RowBytes: c.RowBytes(v), First: stage})
 			}
 			places[i].Last = stage
 		}

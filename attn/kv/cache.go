@@ -11,7 +11,7 @@ import (
 	"math"
 
 	"github.com/holdfast-llm/holdfast/gguf/quant"
-	"github.com/holdfast-llm/holdfast/internal/mmap"
+	"github.com/holdfast-llm/holdfast/internal/memory"
 	"github.com/holdfast-llm/holdfast/op"
 )
 
@@ -31,8 +31,12 @@ type Cache struct {
 	Slots   int // sequences at once
 	Context int // positions of a slot
 	K, V    []*op.Value
-	mem     *mmap.Mapping
+	mem     *memory.Buffer
 }
+
+// rowAlign is what the first row of a cache is aligned to: a cache line, and
+// the width of the widest vector.
+const rowAlign = 64
 
 // Supported says whether t can hold keys and values.
 func Supported(t quant.Type) bool {
@@ -76,9 +80,9 @@ func New(layers []Layer, slots, context int) (*Cache, error) {
 	if total <= 0 || total > math.MaxInt/2 {
 		return nil, fmt.Errorf("kv: %d layers, %d slots of %d positions: %d bytes", len(layers), slots, context, total)
 	}
-	mem, err := mmap.Anonymous(int(total))
+	mem, err := memory.Alloc(memory.Params{Usage: "key-value cache", Align: rowAlign}, int(total), 0)
 	if err != nil {
-		return nil, fmt.Errorf("kv: cache of %d bytes: %w", total, err)
+		return nil, fmt.Errorf("kv: %w", err)
 	}
 	c := &Cache{Slots: slots, Context: context, mem: mem}
 	rest := mem.Bytes()
@@ -109,10 +113,13 @@ func (c *Cache) Copy(dst, src, n int) {
 	}
 }
 
-// Lock keeps the cache's pages in physical memory. It needs the operating
-// system's leave, for all of them.
+// Buffer is how the cache's memory was allocated.
+func (c *Cache) Buffer() memory.Params { return c.mem.Params() }
+
+// Lock keeps the cache's pages in physical memory: its residency is pinned from
+// then on. It needs the operating system's leave, for all of them.
 func (c *Cache) Lock() error {
-	if err := c.mem.Lock(); err != nil {
+	if err := c.mem.Pin(); err != nil {
 		return fmt.Errorf("kv: pinned cache: %w", err)
 	}
 	return nil

@@ -17,8 +17,8 @@ const module = "github.com/holdfast-llm/holdfast/"
 // "Layout"), and an import may only point to a lower place. Other internal
 // packages are at 0.
 var place = map[string]int{
-	"gguf/quant": 1,
-	"gguf":       2, "sample": 2, "amd/isa": 2, "amd/hsaco": 2,
+	"gguf/quant": 1, "internal/memory": 1,
+	"gguf": 2, "sample": 2, "amd/isa": 2, "amd/hsaco": 2,
 	"gguf/inspect": 3, "amd/hsaco/inspect": 3, "gguf/quantize": 3, "internal/reference": 3, "internal/synth": 3,
 	"op": 10, "attn": 10, "amd/emu": 10, "text/token": 10, "text/chat": 10,
 	"attn/kv":         11,

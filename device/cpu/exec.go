@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/holdfast-llm/holdfast/device"
-	"github.com/holdfast-llm/holdfast/internal/mmap"
+	"github.com/holdfast-llm/holdfast/internal/memory"
 	"github.com/holdfast-llm/holdfast/op"
 )
 
@@ -16,20 +16,6 @@ type kernel struct {
 	tasks   func(b *batch) int
 	run     func(w *worker, b *batch, task int)
 	scratch int // bytes of scratch each worker needs
-}
-
-// batch is a device.Batch with what the kernels derive from it.
-type batch struct {
-	device.Batch
-	n, m  int
-	tiles []tile
-}
-
-// tile is a run of rows of one sequence at consecutive positions, at most
-// attentionTile of them.
-type tile struct {
-	row, rows int
-	slot, pos int
 }
 
 // worker is what one thread has for itself.
@@ -59,7 +45,7 @@ type counter struct {
 type executable struct {
 	dev     *Device
 	prog    *device.Program
-	arena   *mmap.Mapping
+	arena   *memory.Buffer
 	places  map[*op.Value][]byte
 	steps   []step
 	next    []counter // [step][worker]
@@ -67,104 +53,19 @@ type executable struct {
 	batch   batch
 	job     func(worker int)
 
-	context, slots int // of the caches that the program uses; 0 if it uses none
+	takes takes
 
 	hooks   *hooks
 	hooked  bool // this run needs them
 	inject  []injection
 	plant   planted
-	nowhere *mmap.Mapping // a page that cannot be read; nil without injections
-}
-
-// Load places the program's transients and binds its launches. Errors: no
-// memory, an arena base that is taken, pages that may not be locked, an
-// injection that cannot be raised.
-func (d *Device) Load(p *device.Program, o device.LoadOptions) (device.Executable, error) {
-	arena, err := newArena(p, o)
-	if err != nil {
-		return nil, err
-	}
-	e := &executable{
-		dev: d, prog: p, arena: arena, places: map[*op.Value][]byte{}, hooks: newHooks(p, o),
-		next:    make([]counter, len(p.Launches)*d.pool.workers),
-		workers: make([]worker, d.pool.workers),
-	}
-	for _, at := range p.Places {
-		e.places[at.Value] = arena.Bytes()[at.Offset : at.Offset+at.Bytes : at.Offset+at.Bytes]
-	}
-	scratch := 0
-	for i := range p.Launches {
-		l := &p.Launches[i]
-		k := l.Bind(func(v *op.Value) []byte { return e.bound(l, v) }).(kernel)
-		scratch = max(scratch, k.scratch)
-		stage := -1
-		if l.Wait || i == 0 {
-			stage = e.hooks.stageOf[i]
-		}
-		e.steps = append(e.steps, step{kernel: k, name: l.Kernel, op: l.Op, wait: l.Wait, stage: stage})
-		for _, b := range l.Bindings {
-			if b.Value.Role == op.Cache {
-				e.context, e.slots = b.Value.Cache.Context, b.Value.Cache.Slots
-			}
-		}
-	}
-	for i := range e.workers {
-		e.workers[i] = worker{id: i, scratch: alignedBytes(scratch)}
-	}
-	e.batch.tiles = make([]tile, 0, p.Limits.Tokens)
-	e.job = e.work
-	if err := e.loadInjections(o.Inject); err != nil {
-		return nil, errors.Join(err, e.Close())
-	}
-	return e, nil
-}
-
-// newArena is the program's arena, where and as the options want it.
-func newArena(p *device.Program, o device.LoadOptions) (*mmap.Mapping, error) {
-	n := max(p.ArenaBytes, 1)
-	arena, err := mmap.Anonymous(n)
-	if o.Base != 0 {
-		if err == nil {
-			err = arena.Close()
-		}
-		if err == nil {
-			arena, err = mmap.AnonymousAt(o.Base, n)
-		}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("cpu: arena of %d bytes: %w", n, err)
-	}
-	switch o.Residency {
-	case device.Pinned:
-		if err := arena.Lock(); err != nil {
-			return nil, errors.Join(fmt.Errorf("cpu: pinned arena: %w", err), arena.Close())
-		}
-	case device.NonMigratable:
-		return nil, errors.Join(errors.New("cpu: no memory of this device is non-migratable: pageable and pinned are"), arena.Close())
-	}
-	return arena, nil
-}
-
-// bound is the memory that a launch has of v: what its binding says and no
-// more.
-func (e *executable) bound(l *device.Launch, v *op.Value) []byte {
-	for _, b := range l.Bindings {
-		if b.Value != v {
-			continue
-		}
-		mem, placed := e.places[v]
-		if !placed {
-			mem = v.Data
-		}
-		return mem[b.Offset : b.Offset+b.Bytes : b.Offset+b.Bytes]
-	}
-	panic("cpu: " + l.Kernel + " uses " + v.Name + " without a binding")
+	nowhere *memory.Buffer // may not be read; nil without injections
 }
 
 // Run executes the program for b. Errors: a batch larger than the program's
 // limits, rows out of range, or a *device.Fault.
 func (e *executable) Run(b *device.Batch) error {
-	if err := e.accept(b); err != nil {
+	if err := e.takes.accept(b); err != nil {
 		return err
 	}
 	e.dev.mu.Lock()
@@ -183,13 +84,24 @@ func (e *executable) Run(b *device.Batch) error {
 		e.next[i].next.Store(0)
 	}
 	e.dev.pool.run(e.job)
-	for i := range e.workers {
-		if f := e.workers[i].fault; f != nil {
-			e.workers[i].fault = nil
-			return f
-		}
+	if f := e.fault(); f != nil {
+		return f
 	}
 	return e.scan()
+}
+
+// fault is the fault of the run that has ended: of the lowest worker that had
+// one, whichever came first. nil if none had.
+func (e *executable) fault() *device.Fault {
+	var first *device.Fault
+	for i := range e.workers {
+		w := &e.workers[i]
+		if first == nil {
+			first = w.fault
+		}
+		w.fault = nil
+	}
+	return first
 }
 
 // scan refuses outputs that are not numbers: whatever went wrong, no token is
@@ -204,51 +116,6 @@ func (e *executable) scan() error {
 		}
 	}
 	return nil
-}
-
-// accept checks that the batch fits the program.
-func (e *executable) accept(b *device.Batch) error {
-	n, m, l := len(b.Tokens), len(b.Output), e.prog.Limits
-	switch {
-	case n == 0 || n > l.Tokens:
-		return fmt.Errorf("cpu: batch of %d tokens, program takes 1 to %d", n, l.Tokens)
-	case m > l.Outputs:
-		return fmt.Errorf("cpu: %d outputs wanted, program gives %d", m, l.Outputs)
-	case len(b.Pos) != n || len(b.Slot) != n:
-		return fmt.Errorf("cpu: batch of %d tokens with %d positions and %d slots", n, len(b.Pos), len(b.Slot))
-	}
-	for i, pos := range b.Pos {
-		if e.slots == 0 {
-			break
-		}
-		if pos < 0 || int(pos) >= e.context || l.Keys > 0 && int(pos) >= l.Keys {
-			return fmt.Errorf("cpu: row %d at position %d: the cache has %d, the program takes %d", i, pos, e.context, l.Keys)
-		}
-		if s := b.Slot[i]; s < 0 || int(s) >= e.slots {
-			return fmt.Errorf("cpu: row %d in slot %d: the cache has %d", i, s, e.slots)
-		}
-	}
-	for _, o := range b.Output {
-		if o < 0 || int(o) >= n {
-			return fmt.Errorf("cpu: output row %d of a batch of %d", o, n)
-		}
-	}
-	return nil
-}
-
-// cut divides the batch into tiles.
-func (b *batch) cut() {
-	b.tiles = b.tiles[:0]
-	for i := range b.n {
-		if k := len(b.tiles) - 1; k >= 0 {
-			t := &b.tiles[k]
-			if t.rows < attentionTile && t.slot == int(b.Slot[i]) && t.pos+t.rows == int(b.Pos[i]) {
-				t.rows++
-				continue
-			}
-		}
-		b.tiles = append(b.tiles, tile{row: i, rows: 1, slot: int(b.Slot[i]), pos: int(b.Pos[i])})
-	}
 }
 
 // work is one worker's way through the program.
@@ -346,6 +213,9 @@ func (e *executable) faultOf(r any, at int) *device.Fault {
 	return &device.Fault{Device: e.dev.Name(), Kind: kind, Launch: e.steps[at].name, Op: index, Err: err}
 }
 
+// Buffer is how the arena was allocated: what it has, not only what was asked.
+func (e *executable) Buffer() device.BufferParams { return e.arena.Params() }
+
 // Output is the memory of an output, [m][Cols].
 func (e *executable) Output(v *op.Value) []byte { return e.places[v] }
 
@@ -366,7 +236,7 @@ func (e *executable) Tasks() []int {
 	b.Tokens, b.Pos, b.Slot = make([]int32, b.n), make([]int32, b.n), make([]int32, b.n)
 	keys := l.Keys
 	if keys == 0 {
-		keys = e.context
+		keys = e.takes.context
 	}
 	for i := range b.n {
 		b.Pos[i] = int32(max(0, keys-b.n) + i)

@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unsafe"
 
+	"github.com/holdfast-llm/holdfast/attn/kv"
 	"github.com/holdfast-llm/holdfast/device"
 	"github.com/holdfast-llm/holdfast/dispatch"
 	"github.com/holdfast-llm/holdfast/gguf/quant"
@@ -151,27 +153,122 @@ func TestWatchSeesEveryLaunchWithWhatItWrote(t *testing.T) {
 	}
 }
 
-func TestResidency(t *testing.T) {
+// A program for two rows that runs one shows that one, and of caches the row it
+// stored.
+func TestWatchShowsTheRowsOfTheBatchAndNoOthers(t *testing.T) {
+	d := testDevice(t, 2)
+	const dim, heads, context = 32, 2, 9
+	c, err := kv.New([]kv.Layer{{Heads: heads, KeyDim: dim, ValueDim: dim, TypeK: quant.F32, TypeV: quant.F32, NamePrefix: "blk.0"}}, 2, context)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	embd, proj := f32Value("embd", 10, heads*dim), f32Value("proj", 8, heads*dim)
+	for i := range floats(embd.Data) {
+		floats(embd.Data)[i] = float32(i)
+	}
+	g := &op.Graph{}
+	x := g.GetRows("embed", embd)
+	g.KVStore("store", x, x, c.K[0], c.V[0])
+	g.Logits = g.MulMat("project", x, proj, nil)
+	g.Logits.Role = op.Output
+	// Two rows still run on the kernels of one: their packs are by rows.
+	p, err := dispatch.Compile(d, g, device.Limits{Tokens: 2, Outputs: 2}, dispatch.Options{Serial: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sizes := map[string]int{}
+	var keys []float32
+	e, err := d.Load(p, device.LoadOptions{Watch: func(w *device.Watched) {
+		for _, m := range w.Written {
+			name := m.Value.Name
+			if m.RowBytes == 0 || len(m.Data)%m.RowBytes != 0 {
+				t.Errorf("%s: %d bytes in rows of %d", name, len(m.Data), m.RowBytes)
+				continue
+			}
+			sizes[name] = len(m.Data) / m.RowBytes
+			if m.Value == c.K[0] {
+				keys = slices.Clone(floats(m.Data))
+			}
+		}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	b := &device.Batch{Tokens: []int32{7}, Pos: []int32{4}, Slot: []int32{1}, Output: []int32{0}}
+	if err := e.Run(b); err != nil {
+		t.Fatal(err)
+	}
+	if len(sizes) != 5 { // embed, its pack, keys, values, project
+		t.Errorf("written: %v", sizes)
+	}
+	for name, rows := range sizes {
+		if rows != 1 {
+			t.Errorf("%d rows of %s, want 1", rows, name)
+		}
+	}
+	if want := floats(embd.Data)[7*heads*dim:][:heads*dim]; !slices.Equal(keys, want) {
+		t.Errorf("keys %v, want %v", keys, want)
+	}
+}
+
+func TestResidencyOfTheArena(t *testing.T) {
 	r, d := smallRig(t), testDevice(t, 1)
 	g, _ := r.graph()
 	p, err := dispatch.Compile(d, g, device.Limits{Tokens: 1, Outputs: 1, Keys: 500}, dispatch.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Load(p, device.LoadOptions{Residency: device.NonMigratable}); err == nil || !strings.Contains(err.Error(), "non-migratable") {
+	if _, err := d.Load(p, device.LoadOptions{Residency: device.NonMigratable}); err == nil || !strings.Contains(err.Error(), "non-migratable arena") {
 		t.Errorf("non-migratable: error %v", err)
 	}
-	e, err := d.Load(p, device.LoadOptions{Residency: device.Pinned})
-	if err != nil {
-		if !strings.Contains(err.Error(), "pinned arena: mmap: lock") {
-			t.Errorf("pinned: error %v", err)
+	for _, res := range []device.Residency{device.Pageable, device.Pinned} {
+		e, err := d.Load(p, device.LoadOptions{Residency: res})
+		if err != nil {
+			if res == device.Pageable || !strings.Contains(err.Error(), "pinned arena of") {
+				t.Errorf("%s: error %v", res, err)
+			}
+			continue
 		}
-		return
+		if b := e.Buffer(); b.Residency != res || b.Usage != "arena" || b.Align < device.ArenaAlign {
+			t.Errorf("asked for %s, got %s", res, b)
+		}
+		if err := e.Run(r.batch()); err != nil {
+			t.Error(err)
+		}
+		e.Close()
+	}
+}
+
+// The alignment that a program was placed with holds for addresses, not only
+// for offsets.
+func TestTransientsAreAlignedInMemory(t *testing.T) {
+	r, d := smallRig(t), testDevice(t, 1)
+	for _, align := range []int{64, 4096, 1 << 16, 1 << 21} {
+		p, e, _ := r.load(t, d, dispatch.Options{Arena: device.Arena{Align: align, Guard: 8}}, device.LoadOptions{})
+		for _, at := range p.Places {
+			if addr := uintptr(unsafe.Pointer(unsafe.SliceData(e.Output(at.Value)))); addr%uintptr(align) != 0 {
+				t.Errorf("%s at %#x, want a multiple of %d", at.Value.Name, addr, align)
+			}
+		}
+	}
+}
+
+func TestTheArenaLiesWhereItIsAsked(t *testing.T) {
+	r, d := smallRig(t), testDevice(t, 1)
+	const base = 0x5c0000000000
+	p, e, _ := r.load(t, d, dispatch.Options{}, device.LoadOptions{Base: base})
+	at := p.Places[0]
+	if addr := uintptr(unsafe.Pointer(unsafe.SliceData(e.Output(at.Value)))); addr != base+uintptr(at.Offset) {
+		t.Errorf("%s at %#x, want %#x", at.Value.Name, addr, base+uintptr(at.Offset))
 	}
 	if err := e.Run(r.batch()); err != nil {
 		t.Error(err)
 	}
-	e.Close()
+	if _, err := d.Load(p, device.LoadOptions{Base: base}); err == nil || !strings.Contains(err.Error(), "at 0x5c0000000000") {
+		t.Errorf("an address that is taken: error %v", err)
+	}
 }
 
 func TestBatchesThatDoNotFitTheProgramAreErrors(t *testing.T) {
@@ -188,12 +285,97 @@ func TestBatchesThatDoNotFitTheProgramAreErrors(t *testing.T) {
 		{"a negative position", func(b *device.Batch) { b.Pos[0] = -1 }},
 		{"a slot that is not there", func(b *device.Batch) { b.Slot[0] = 1 }},
 		{"an output row that is not there", func(b *device.Batch) { b.Output[0] = 1 }},
+		{"a negative output row", func(b *device.Batch) { b.Output[0] = -1 }},
 	} {
 		b := r.batch()
 		c.change(b)
 		var f *device.Fault
 		if err := e.Run(b); err == nil || errors.As(err, &f) {
 			t.Errorf("%s: error %v, want one that is no fault", c.name, err)
+		}
+	}
+}
+
+func TestRowsOfABatchThatAreNotInOrderAreErrors(t *testing.T) {
+	w := &op.Value{Name: "embd", Role: op.Weight, Type: quant.F32, Cols: 8, Height: 10, Experts: 1, Data: alignedBytes(320)}
+	c := &op.Value{Name: "cache", Role: op.Cache, Cache: op.CacheShape{Slots: 3, Context: 20, Heads: 1, HeadDim: 8}}
+	takes := takesOf(&device.Program{
+		Limits:    device.Limits{Tokens: 4, Outputs: 4, Keys: 16},
+		Decisions: []device.Decision{{Kind: op.GetRows}, {Kind: op.Attention}},
+		Launches:  []device.Launch{{Bindings: []device.Binding{{Value: w}}}, {Op: 1, Bindings: []device.Binding{{Value: c}}}},
+	})
+	for _, c := range []struct {
+		name              string
+		tokens, pos, slot []int32
+		want              string // "": accepted
+	}{
+		{"rows of three sequences", []int32{0, 9, 1, 1}, []int32{3, 4, 0, 15}, []int32{2, 2, 0, 1}, ""},
+		{"positions left out", []int32{1, 1}, []int32{3, 8}, []int32{0, 0}, ""},
+		{"a token past the vocabulary", []int32{1, 10}, []int32{0, 1}, []int32{0, 0}, "row 1: token 10 of a vocabulary of 10"},
+		{"a negative token", []int32{-1}, []int32{0}, []int32{0}, "row 0: token -1"},
+		{"a position twice", []int32{1, 1}, []int32{3, 3}, []int32{1, 1}, "row 1 at position 3 of slot 1, after position 3"},
+		{"positions backwards", []int32{1, 1}, []int32{3, 2}, []int32{1, 1}, "after position 3"},
+		{"a slot that comes back", []int32{1, 1, 1}, []int32{3, 0, 4}, []int32{1, 0, 1}, "row 2 in slot 1: the slot's rows are not together"},
+		{"a position past the keys", []int32{1}, []int32{16}, []int32{1}, "the program takes 16"},
+		{"a slot past the last", []int32{1}, []int32{0}, []int32{3}, "in slot 3: the cache has 3"},
+	} {
+		for range 2 { // accepting leaves nothing behind
+			err := takes.accept(&device.Batch{Tokens: c.tokens, Pos: c.pos, Slot: c.slot})
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("%s: error %v, want %q", c.name, err, c.want)
+			}
+		}
+	}
+}
+
+// Workers may fault at the same time: what one run leaves must not be found by
+// the next.
+func TestAFaultOfEveryWorkerIsForgottenAfterItsRun(t *testing.T) {
+	r, d := smallRig(t), testDevice(t, 3)
+	_, e, _ := r.load(t, d, dispatch.Options{}, device.LoadOptions{})
+	x := e.(*executable)
+	ran := x.steps[0].run
+	for range 50 {
+		x.steps[0].run = func(*worker, *batch, int) { panic("all of them") }
+		var f *device.Fault
+		if err := e.Run(r.batch()); !errors.As(err, &f) || f.Kind != device.FaultPanic {
+			t.Fatalf("error %v", err)
+		}
+		x.steps[0].run = ran
+		if err := e.Run(r.batch()); err != nil {
+			t.Fatalf("the run after: %v", err)
+		}
+	}
+}
+
+// A fault of every kind in turn, on one device, with other programs on it.
+func TestTheDeviceSurvivesAnyNumberOfFaults(t *testing.T) {
+	n := 200
+	if testing.Short() {
+		n = 40
+	}
+	r, d := smallRig(t), testDevice(t, 3)
+	var inject []device.Injection
+	for step := 1; step < 2*n; step += 2 { // runs of the first program
+		kind := []device.FaultKind{device.FaultMemory, device.FaultPanic, device.FaultCanary, device.FaultNaN}[step/2%4]
+		inject = append(inject, device.Injection{Lane: "attention", Step: step, Kind: kind})
+	}
+	_, e, out := r.load(t, d, dispatch.Options{Arena: device.Arena{Guard: 32}}, device.LoadOptions{Inject: inject})
+	_, other, otherOut := r.load(t, d, dispatch.Options{}, device.LoadOptions{})
+	if err := e.Run(r.batch()); err != nil {
+		t.Fatal(err)
+	}
+	want := slices.Clone(floats(e.Output(out)))
+	for i := range n {
+		var f *device.Fault
+		if err := e.Run(r.batch()); !errors.As(err, &f) || f.Kind != inject[i].Kind {
+			t.Fatalf("run %d: error %v, want a fault of kind %s", i, err, inject[i].Kind)
+		}
+		if err := other.Run(r.batch()); err != nil {
+			t.Fatalf("run %d of the other program: %v", i, err)
+		}
+		if at := differ(want, floats(other.Output(otherOut))); at >= 0 {
+			t.Fatalf("run %d of the other program: output %d differs", i, at)
 		}
 	}
 }

@@ -32,7 +32,7 @@ func (d *Device) nextPacks(s *device.Site, v *op.Value, n int) ([]pack, *device.
 		if !ok {
 			return nil, no(device.ReasonFusion, "%s is %s", u.In[1].Name, u.In[1].Type)
 		}
-		if p, fresh := s.Derived(v, kern.ActID, s.Rows(v)*kern.ActBytes(v.Cols)); fresh {
+		if p, fresh := s.DerivedRows(v, kern.ActID, kern.ActBytes(v.Cols)); fresh {
 			packs = append(packs, pack{kern, p, kern.ActBytes(v.Cols)})
 		}
 	}

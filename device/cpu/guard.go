@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/holdfast-llm/holdfast/attn/kv"
 	"github.com/holdfast-llm/holdfast/device"
 	"github.com/holdfast-llm/holdfast/op"
 )
@@ -21,11 +22,13 @@ type hooks struct {
 	stageOf         []int // of each launch
 	live            []int // places whose canaries are armed
 	watched         device.Watched
-	offsets         []int // launches of stage s are offsets[s] to offsets[s+1]
+	copied          []byte            // of caches, for watched
+	rowBytes        map[*op.Value]int // of places
+	offsets         []int             // launches of stage s are offsets[s] to offsets[s+1]
 }
 
 func newHooks(p *device.Program, o device.LoadOptions) *hooks {
-	h := &hooks{guard: p.Arena.Guard, poison: o.Poison, watch: o.Watch}
+	h := &hooks{guard: p.Arena.Guard, poison: o.Poison, watch: o.Watch, rowBytes: map[*op.Value]int{}}
 	stage := 0
 	for i, l := range p.Launches {
 		if l.Wait || i == 0 {
@@ -39,6 +42,7 @@ func newHooks(p *device.Program, o device.LoadOptions) *hooks {
 	h.offsets = append(h.offsets, len(p.Launches))
 	h.byFirst, h.byLast = make([][]int, stage+1), make([][]int, stage+1)
 	for i, at := range p.Places {
+		h.rowBytes[at.Value] = at.RowBytes
 		h.byFirst[at.First] = append(h.byFirst[at.First], i)
 		h.byLast[at.Last] = append(h.byLast[at.Last], i)
 	}
@@ -93,19 +97,42 @@ func (e *executable) end(stage int) {
 
 // showLaunch hands what a launch wrote to the watcher.
 func (e *executable) showLaunch(i int) {
-	w := &e.hooks.watched
-	w.Launch, w.Written = i, w.Written[:0]
+	h := e.hooks
+	w := &h.watched
+	w.Launch, w.Written, h.copied = i, w.Written[:0], h.copied[:0]
 	for _, b := range e.prog.Launches[i].Bindings {
-		if b.Access&device.Write == 0 || b.Value.Role == op.Cache {
-			continue
+		if b.Access&device.Write != 0 {
+			w.Written = append(w.Written, e.written(&b))
 		}
-		data := e.bound(&e.prog.Launches[i], b.Value)
-		if rows := b.Value.Bytes(e.batch.n, e.batch.m); b.Value.Cols > 0 && rows < len(data) {
-			data = data[:rows]
-		}
-		w.Written = append(w.Written, device.Memory{Value: b.Value, Data: data})
 	}
-	e.hooks.watch(w)
+	h.watch(w)
+}
+
+// written is the part of a binding that a run writes.
+func (e *executable) written(b *device.Binding) device.Memory {
+	v, n, m := b.Value, e.batch.n, e.batch.m
+	if v.Role == op.Cache {
+		return e.cacheRows(v)
+	}
+	mem, row := e.places[v], e.hooks.rowBytes[v]
+	lo, hi := b.Offset, b.Offset+b.Bytes
+	if row > 0 {
+		hi = min(hi, row*v.Count(n, m))
+	}
+	return device.Memory{Value: v, Data: mem[min(lo, hi):hi:hi], RowBytes: row}
+}
+
+// cacheRows copies a batch's rows out of a cache, where they lie far apart.
+func (e *executable) cacheRows(v *op.Value) device.Memory {
+	h, size := e.hooks, v.Type.RowBytes(v.Cache.HeadDim)
+	from := len(h.copied)
+	for i, pos := range e.batch.Pos {
+		for head := range v.Cache.Heads {
+			rows := kv.Rows(v, int(e.batch.Slot[i]), head)
+			h.copied = append(h.copied, rows[int(pos)*size:(int(pos)+1)*size]...)
+		}
+	}
+	return device.Memory{Value: v, Data: h.copied[from:len(h.copied):len(h.copied)], RowBytes: v.Cache.Heads * size}
 }
 
 // poison fills memory with NaNs, in every type that has them.

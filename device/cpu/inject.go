@@ -9,7 +9,7 @@ import (
 
 	"github.com/holdfast-llm/holdfast/device"
 	"github.com/holdfast-llm/holdfast/gguf/quant"
-	"github.com/holdfast-llm/holdfast/internal/mmap"
+	"github.com/holdfast-llm/holdfast/internal/memory"
 	"github.com/holdfast-llm/holdfast/op"
 )
 
@@ -37,12 +37,12 @@ func (e *executable) loadInjections(in []device.Injection) error {
 			e.inject = append(e.inject, y)
 		}
 	}
-	if len(e.inject) > 0 {
-		var err error
-		e.nowhere, err = mmap.NoAccess()
-		return err
+	if len(e.inject) == 0 {
+		return nil
 	}
-	return nil
+	var err error
+	e.nowhere, err = memory.Alloc(memory.Params{Access: memory.None, Usage: "page that is not there"}, 1, 0)
+	return err
 }
 
 // injection is one with the launch that it goes to and, for those that change

@@ -69,7 +69,7 @@ func biasOf(o *op.Op, mem func(*op.Value) []byte) []float32 {
 // holds per vectors of k elements.
 func (d *Device) packRows(o *op.Op, x *op.Value, k, per int, kern *simd.MatVec, c *device.Compile) (*op.Value, []device.Launch) {
 	size := kern.ActBytes(k)
-	pack, fresh := c.Derived(x, kern.ActID, c.Rows(x)*per*size)
+	pack, fresh := c.DerivedRows(x, kern.ActID, per*size)
 	if !fresh {
 		return pack, nil
 	}

@@ -1,5 +1,5 @@
-// Package mmap maps files and anonymous memory and passes hints about them to
-// the operating system. It knows nothing of what the bytes mean.
+// Package mmap maps files and anonymous memory, reads pages in and locks them.
+// It knows nothing of what the bytes mean.
 //
 // A mapping of a file sees the file as it is on disk: if another process
 // truncates the file while it is mapped, touching the lost pages is a fault
@@ -12,22 +12,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"runtime"
 	"sync"
-)
-
-// Advice is a hint on how a mapping will be used.
-type Advice uint8
-
-// The hints. An operating system that lacks one makes Advise return an error
-// that wraps errors.ErrUnsupported; the mapping stays usable.
-const (
-	Normal     Advice = iota // no particular pattern
-	Sequential               // pages will be read once, in order
-	Random                   // read-ahead is useless
-	WillNeed                 // start reading the pages in now
-	HugePages                // back anonymous memory with huge pages where possible
-	Populate                 // read in and map every page before returning
 )
 
 // Mapping is a range of mapped memory. Its methods are safe for concurrent
@@ -75,7 +60,7 @@ func Open(path string) (*Mapping, error) {
 }
 
 // Anonymous returns n bytes of zeroed memory, page aligned and outside Go's
-// heap, so that it can be advised and locked on its own. n must be positive.
+// heap, so that it can be locked on its own. n must be positive.
 func Anonymous(n int) (*Mapping, error) {
 	if n <= 0 {
 		return nil, fmt.Errorf("mmap: anonymous mapping of %d bytes", n)
@@ -92,23 +77,18 @@ func AnonymousAt(addr uintptr, n int) (*Mapping, error) {
 	return mapAnonymousAt(addr, n)
 }
 
-// NoAccess is a page that may be neither read nor written: touching it is a
-// fault.
-func NoAccess() (*Mapping, error) { return mapNoAccess(os.Getpagesize()) }
+// NoAccess is n bytes that may be neither read nor written: touching them is a
+// fault. n must be positive.
+func NoAccess(n int) (*Mapping, error) {
+	if n <= 0 {
+		return nil, fmt.Errorf("mmap: mapping without access of %d bytes", n)
+	}
+	return mapNoAccess(n)
+}
 
 // Bytes is the mapped memory: read-only for a file, writable for an anonymous
 // mapping. It must not be used after Close.
 func (m *Mapping) Bytes() []byte { return m.data }
-
-// Advise passes a hint for the whole mapping.
-func (m *Mapping) Advise(a Advice) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.data) == 0 {
-		return nil
-	}
-	return advise(m.data, a)
-}
 
 // Populate reads in and maps every page, so that touching one later is no
 // fault. It works a piece at a time until all is done or ctx ends; errors are
@@ -134,7 +114,7 @@ func (m *Mapping) populate(at, n int) (more bool, err error) {
 	if at >= len(m.data) {
 		return false, nil
 	}
-	return true, advise(m.data[at:min(at+n, len(m.data))], Populate)
+	return true, populate(m.data[at:min(at+n, len(m.data))])
 }
 
 // Lock keeps the mapping's pages in physical memory until Close. It needs the
@@ -162,8 +142,4 @@ func (m *Mapping) Close() error {
 		return nil
 	}
 	return m.owner.release(data)
-}
-
-func unsupported(what string) error {
-	return fmt.Errorf("mmap: %s on %s: %w", what, runtime.GOOS, errors.ErrUnsupported)
 }

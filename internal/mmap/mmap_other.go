@@ -27,10 +27,3 @@ func mapAnonymous(n int) (*Mapping, error) { return &Mapping{data: make([]byte, 
 func mapNoAccess(int) (*Mapping, error) { return nil, unsupported("memory without access") }
 
 func lock([]byte) error { return unsupported("locking memory") }
-
-func advise(_ []byte, a Advice) error {
-	if a == Normal {
-		return nil
-	}
-	return unsupported("advice")
-}

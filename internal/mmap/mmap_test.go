@@ -25,12 +25,6 @@ func TestOpen(t *testing.T) {
 	if !bytes.Equal(m.Bytes(), want) {
 		t.Fatalf("mapping of %d bytes differs from the file's %d", len(m.Bytes()), len(want))
 	}
-	for a := Normal; a <= Populate; a++ {
-		// Huge pages are for anonymous memory; kernels refuse them on files.
-		if err := m.Advise(a); err != nil && a != HugePages && !errors.Is(err, errors.ErrUnsupported) {
-			t.Errorf("advice %d: %v", a, err)
-		}
-	}
 	if err := m.Populate(t.Context()); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("populate: %v", err)
 	}
@@ -77,7 +71,7 @@ func TestEmptyFileIsAnEmptyMapping(t *testing.T) {
 	if len(m.Bytes()) != 0 {
 		t.Errorf("%d bytes", len(m.Bytes()))
 	}
-	if err := errors.Join(m.Advise(WillNeed), m.Lock(), m.Close()); err != nil {
+	if err := errors.Join(m.Populate(t.Context()), m.Lock(), m.Close()); err != nil {
 		t.Error(err)
 	}
 }

@@ -45,23 +45,3 @@ func mapNoAccess(n int) (*Mapping, error) {
 }
 
 func lock(data []byte) error { return unix.Mlock(data) }
-
-func advise(data []byte, a Advice) error {
-	var flag int
-	switch a {
-	case Normal:
-		flag = unix.MADV_NORMAL
-	case Sequential:
-		flag = unix.MADV_SEQUENTIAL
-	case Random:
-		flag = unix.MADV_RANDOM
-	case WillNeed:
-		flag = unix.MADV_WILLNEED
-	default:
-		var ok bool
-		if flag, ok = systemAdvice(a); !ok {
-			return unsupported("this advice")
-		}
-	}
-	return os.NewSyscallError("madvise", unix.Madvise(data, flag))
-}

@@ -58,10 +58,3 @@ func at(addr uintptr, n int) []byte {
 func lock(data []byte) error {
 	return windows.VirtualLock(uintptr(unsafe.Pointer(&data[0])), uintptr(len(data)))
 }
-
-func advise(_ []byte, a Advice) error {
-	if a == Normal {
-		return nil
-	}
-	return unsupported("advice")
-}

@@ -2,6 +2,7 @@ package mmap
 
 import (
 	"fmt"
+	"os"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -33,4 +34,9 @@ func lockLimit() string {
 		return ""
 	}
 	return fmt.Sprintf(" (RLIMIT_MEMLOCK is %d, its hard limit %d)", r.Cur, r.Max)
+}
+
+// populate reads in and maps pages.
+func populate(data []byte) error {
+	return os.NewSyscallError("madvise", unix.Madvise(data, unix.MADV_POPULATE_READ))
 }
