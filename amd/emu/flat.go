@@ -67,10 +67,9 @@ func (m *memOp) flatOperands(in *inst) error {
 		m.addr, m.addrPair = reg(o), o.Type == isa.B64
 	}
 	if m.kind != Load {
-		m.data = reg(next())
-		if m.kind == Atomic {
-			m.second()
-		}
+		o := next()
+		m.data = reg(o)
+		m.second(o)
 	}
 	if i < len(args) && args[i].Kind != isa.Off {
 		m.hasS = true
@@ -79,12 +78,11 @@ func (m *memOp) flatOperands(in *inst) error {
 	return nil
 }
 
-// second is where a compare-and-swap finds what it compares with: behind the
-// new value.
-func (m *memOp) second() {
-	m.data2 = m.data + 1
-	if m.wide {
-		m.data2 = m.data + 2
+// second is where a compare-and-swap, whose data o is of two values, finds what
+// it compares with: behind the new value.
+func (m *memOp) second(o *isa.Operand) {
+	if m.kind == Atomic && 4*o.Type.Dwords() == 2*m.bytes {
+		m.data2 = m.data + m.words()
 	}
 }
 

@@ -113,7 +113,7 @@ func prepareBuffer(in *inst, m memOp) error {
 		p.data = data
 	default:
 		p.data = data
-		p.second()
+		p.second(&args[0])
 		if p.glc {
 			p.dst, p.returns = data, true
 		}
