@@ -62,17 +62,6 @@ var halfOperations = map[string]operation{
 	"v_med3_f16":   {run: middle.half()},
 }
 
-// nanHalf is nan32 for halves.
-func nanHalf(a, b uint32) uint32 {
-	if half.isNaN(a) {
-		return a | 1<<9
-	}
-	if half.isNaN(b) {
-		return b | 1<<9
-	}
-	return half.invalid()
-}
-
 // finite says whether no exponent of three halves is that of infinities.
 func finite(a, b, c uint32) bool {
 	return ((a&0x7fff+0x400)|(b&0x7fff+0x400)|(c&0x7fff+0x400))&0x8000 == 0

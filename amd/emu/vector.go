@@ -8,9 +8,10 @@ import (
 )
 
 // The vector ALU. An operation is a kernel: a loop over the lanes that knows
-// nothing of encodings. What an instruction adds is the same for all
-// of them and is decided when it is loaded: where the sources come from
-// (vector_source.go, dpp.go) and where the result goes (vector_run.go).
+// nothing of encodings; kernels are in files by kind (vector_int.go, half.go).
+// What an instruction adds is the same for all of them and is decided when it
+// is loaded: where the sources come from (vector_source.go, dpp.go) and where
+// the result goes (vector_run.go).
 //
 // Kernels compute every lane, active or not; the mask decides what is written.
 
