@@ -21,6 +21,8 @@ type Engine struct {
 	// gguf.Open. It is not asked for a file to be read into memory.
 	OpenModel func(path string) (*gguf.File, error)
 	Disable   []string // name prefixes of registrations not to be used
+	// Configure, if not nil, completes each engine's configuration.
+	Configure func(*engine.Config)
 
 	file *gguf.File
 	path string // with mode, what file was opened as
@@ -36,11 +38,15 @@ func (r *Engine) Open(t Test) (Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := engine.New(engine.Config{
+	cfg := engine.Config{
 		File: f, Threads: t.Threads, Disable: r.Disable,
 		Context: max(1, t.NPrompt+t.NGen+t.NDepth), Batch: min(t.NBatch, t.NUBatch),
 		CacheK: t.TypeK, CacheV: t.TypeV,
-	})
+	}
+	if r.Configure != nil {
+		r.Configure(&cfg)
+	}
+	e, err := engine.New(cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +57,7 @@ func (r *Engine) Open(t Test) (Session, error) {
 	s := &engineSession{engine: e, seq: seq, file: f, bos: -1, rng: rand.New(rand.NewPCG(1, 2))}
 	s.info = Info{
 		ModelFile: f.Name, ModelType: inspect.Description(f),
-		CPU: cpuName(), Backends: "CPU", DeviceKind: "cpu",
+		CPU: cpuName(), Backends: "CPU", DeviceKind: "cpu", Residency: cfg.Residency.String(),
 	}
 	elements, bytes := inspect.Size(f)
 	s.info.ModelParams, s.info.ModelBytes = int64(elements), bytes
@@ -197,14 +203,11 @@ func (s *engineSession) Lanes() Lanes {
 	for _, c := range now.Lanes {
 		if strings.HasPrefix(c.Lane, "attention.") && c.Count > laneCount(before, c.Lane) {
 			names = append(names, c.Lane)
+			l.Splits = max(l.Splits, c.Splits, 1) // one pass over the keys is no split
 		}
 	}
 	l.Lane = strings.Join(names, "+")
-	// The serial lane is one pass over the keys. Lanes that split do not yet
-	// say into how many parts: 0 is unknown.
-	if l.Lane == "attention.serial" {
-		l.Splits = 1
-	}
+	l.Faults = len(now.Faults) - len(before.Faults)
 	for _, d := range now.Declines {
 		if d.Count > declineCount(before, d) {
 			l.Declined = append(l.Declined, fmt.Sprintf("%s: %s", d.Lane, d.Reason))

@@ -89,6 +89,8 @@ var fields = []field{
 	{"splits", kindInt, number(func(r *Result) int { return r.Splits })},
 	{"declined", kindStrings, text(func(r *Result) string { return jsonStrings(r.Declined) })},
 	{"device_kind", kindString, text(func(r *Result) string { return r.DeviceKind })},
+	{"residency", kindString, text(func(r *Result) string { return r.Residency })},
+	{"faults", kindInt, number(func(r *Result) int { return r.Faults })},
 }
 
 // flashAttn numbers the settings as enum llama_flash_attn_type.

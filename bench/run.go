@@ -38,6 +38,7 @@ type Info struct {
 	CPU, GPU    string // descriptions
 	Backends    string
 	DeviceKind  string
+	Residency   string // of arenas and caches
 }
 
 // Lanes is which attention ran.
@@ -45,6 +46,7 @@ type Lanes struct {
 	Lane     string   // the registrations, joined by "+" if several
 	Splits   int      // of the key-value cache; 1 is no split
 	Declined []string // "registration: reason"
+	Faults   int      // of running kernels that steps survived
 }
 
 // Result is a test and its times.

@@ -10,8 +10,9 @@ import (
 // LaneCount is how often a registration was chosen: once for each operation
 // of each step.
 type LaneCount struct {
-	Lane  string
-	Count int
+	Lane   string
+	Count  int
+	Splits int // attention: the most parts that the keys were split into; 0 if it does not split
 }
 
 // DeclineCount is how often a registration declined for one reason. Detail is
@@ -36,7 +37,7 @@ func (e *Engine) Record() Record {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	r := Record{Faults: slices.Clone(e.faults)}
-	lanes := map[string]int{}
+	lanes := map[string]LaneCount{}
 	type key struct {
 		lane   string
 		reason device.Reason
@@ -48,7 +49,8 @@ func (e *Engine) Record() Record {
 		}
 		r.Steps += p.runs
 		for _, d := range p.Decisions {
-			lanes[d.Chosen] += p.runs
+			l := lanes[d.Chosen]
+			lanes[d.Chosen] = LaneCount{d.Chosen, l.Count + p.runs, max(l.Splits, d.Splits)}
 			for _, x := range d.Declined {
 				k := key{x.Lane, x.Reason}
 				c := declines[k]
@@ -56,8 +58,8 @@ func (e *Engine) Record() Record {
 			}
 		}
 	}
-	for l, n := range lanes {
-		r.Lanes = append(r.Lanes, LaneCount{l, n})
+	for _, l := range lanes {
+		r.Lanes = append(r.Lanes, l)
 	}
 	for _, d := range declines {
 		r.Declines = append(r.Declines, d)

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/holdfast-llm/holdfast/bench"
+	"github.com/holdfast-llm/holdfast/engine"
 	"github.com/holdfast-llm/holdfast/internal/cli"
 )
 
@@ -20,6 +21,7 @@ type benchOptions struct {
 	disable           []string
 	output, outputErr string
 	verbose, progress bool
+	experiment        experimentFlags
 	listDevices       bool
 	ignored           struct {
 		numa    string
@@ -82,6 +84,8 @@ func (o *benchOptions) declare() *cli.FlagSet {
 	f.Ints(&o.FitTarget, "-fitt, --fit-target MIB", "memory to leave free", 0, anyInt)
 	f.Ints(&o.FitCtx, "-fitc, --fit-ctx N", "least context when fitting", 0, anyInt)
 	f.Bool(&o.ignored.offline, "--offline", "never use the network: always so")
+
+	o.experiment.declare(f)
 
 	f.Group("accepted with their default only")
 	f.Strings(&o.CPUMask, "-C, --cpu-mask HEX", "CPUs to run on")
@@ -178,14 +182,20 @@ func (o *benchOptions) run(ctx context.Context, stdout, stderr io.Writer) error 
 		}
 		printers = append(printers, p)
 	}
-	runner := &bench.Engine{OpenModel: openModel, Disable: disabled(o.disable)}
+	var changed engine.Config
+	if err := o.experiment.apply(&changed); err != nil {
+		return err
+	}
+	runner := &bench.Engine{OpenModel: openModel, Disable: disabled(o.disable), Configure: func(cfg *engine.Config) {
+		cfg.Strict, cfg.Residency, cfg.Experiment = changed.Strict, changed.Residency, changed.Experiment
+	}}
 	loop := bench.Loop{Runner: runner, Commit: b.Commit, Build: b.Number}
 	if o.progress {
 		loop.Progress = func(format string, args ...any) { fmt.Fprintf(stderr, "holdfast bench: "+format+"\n", args...) }
 	}
 	err := loop.Run(ctx, o.Params, func(r bench.Result) error {
 		if o.verbose {
-			fmt.Fprintf(stderr, "holdfast bench: %s: lane %s; declined: %s\n", r.Name(), r.Lane, strings.Join(r.Declined, ", "))
+			fmt.Fprintf(stderr, "holdfast bench: %s: lane %s; %s memory; %d faults; declined: %s\n", r.Name(), r.Lane, r.Residency, r.Faults, strings.Join(r.Declined, ", "))
 		}
 		for _, p := range printers {
 			if err := p.Result(r); err != nil {
@@ -194,7 +204,7 @@ func (o *benchOptions) run(ctx context.Context, stdout, stderr io.Writer) error 
 		}
 		return nil
 	})
-	err = errors.Join(err, runner.Close())
+	err = errors.Join(err, runner.Close(), o.experiment.close())
 	// The footer closes what the header opened, even after an error.
 	for _, p := range printers {
 		err = errors.Join(err, p.Footer())
