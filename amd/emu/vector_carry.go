@@ -56,22 +56,24 @@ func prepareCarry(subtract, reverse bool) func(in *inst) error {
 func addCarry(d, a, b []uint32, carry uint64) (out uint64) {
 	a, b = a[:len(d)], b[:len(d)]
 	for i := range d {
-		v := uint64(a[i]) + uint64(b[i]) + carry>>uint(i)&1
+		v := uint64(a[i]) + uint64(b[i]) + carry&1
+		carry >>= 1
 		d[i] = uint32(v)
-		out |= v >> 32 << uint(i)
+		out = out>>1 | v>>32<<63
 	}
-	return out
+	return out >> ((64 - uint(len(d))) & 63)
 }
 
 // subCarry is addCarry of differences.
 func subCarry(d, a, b []uint32, carry uint64) (out uint64) {
 	a, b = a[:len(d)], b[:len(d)]
 	for i := range d {
-		v := uint64(a[i]) - uint64(b[i]) - carry>>uint(i)&1
+		v := uint64(a[i]) - uint64(b[i]) - carry&1
+		carry >>= 1
 		d[i] = uint32(v)
-		out |= v >> 63 << uint(i)
+		out = out>>1 | v&(1<<63)
 	}
-	return out
+	return out >> ((64 - uint(len(d))) & 63)
 }
 
 // saturateCarry replaces results that do not fit by the nearest that do.

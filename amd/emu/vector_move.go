@@ -60,7 +60,8 @@ func runSelect(w *wave, in *inst) {
 	}
 	ds, as, bs := d[:w.n], a[:w.n], b[:w.n]
 	for i := range ds {
-		take := -uint32(m >> uint(i) & 1)
+		take := -uint32(m & 1)
+		m >>= 1
 		x := as[i]
 		ds[i] = x ^ (x^bs[i])&take
 	}

@@ -100,6 +100,12 @@ func neverWide(*wave, *wide, *wide) uint64 { return 0 }
 
 func equal64(x, y uint64) bool { return x == y }
 
+// Tests put a lane's bit on top and shift what is there down by one, because
+// shifts by constants are cheap.
+
+// aligned moves lane 0's bit, which was put on top first, to the lowest.
+func (w *wave) aligned(m uint64) uint64 { return m >> ((64 - uint(w.n)) & 63) }
+
 // bit is 1 for true.
 func bit(b bool) uint64 {
 	if b {
@@ -111,46 +117,46 @@ func bit(b bool) uint64 {
 func ltI32(w *wave, a, b *lanes) (m uint64) {
 	as, bs := a[:w.n], b[:w.n]
 	for i := range as {
-		m |= bit(int32(as[i]) < int32(bs[i])) << uint(i)
+		m = m>>1 | bit(int32(as[i]) < int32(bs[i]))<<63
 	}
-	return m
+	return w.aligned(m)
 }
 
 func ltU32(w *wave, a, b *lanes) (m uint64) {
 	as, bs := a[:w.n], b[:w.n]
 	for i := range as {
-		m |= bit(as[i] < bs[i]) << uint(i)
+		m = m>>1 | bit(as[i] < bs[i])<<63
 	}
-	return m
+	return w.aligned(m)
 }
 
 func eqU32(w *wave, a, b *lanes) (m uint64) {
 	as, bs := a[:w.n], b[:w.n]
 	for i := range as {
-		m |= bit(as[i] == bs[i]) << uint(i)
+		m = m>>1 | bit(as[i] == bs[i])<<63
 	}
-	return m
+	return w.aligned(m)
 }
 
 func ltI16(w *wave, a, b *lanes) (m uint64) {
 	for i := range a[:w.n] {
-		m |= bit(int16(a[i]) < int16(b[i])) << uint(i)
+		m = m>>1 | bit(int16(a[i]) < int16(b[i]))<<63
 	}
-	return m
+	return w.aligned(m)
 }
 
 func ltU16(w *wave, a, b *lanes) (m uint64) {
 	for i := range a[:w.n] {
-		m |= bit(uint16(a[i]) < uint16(b[i])) << uint(i)
+		m = m>>1 | bit(uint16(a[i]) < uint16(b[i]))<<63
 	}
-	return m
+	return w.aligned(m)
 }
 
 func eqU16(w *wave, a, b *lanes) (m uint64) {
 	for i := range a[:w.n] {
-		m |= bit(uint16(a[i]) == uint16(b[i])) << uint(i)
+		m = m>>1 | bit(uint16(a[i]) == uint16(b[i]))<<63
 	}
-	return m
+	return w.aligned(m)
 }
 
 // compared32 is what a compare sees of denormals: as sources of arithmetic.
@@ -173,36 +179,36 @@ func ltF32(w *wave, a, b *lanes) (m uint64) {
 	a, b = w.compared32(a, b)
 	as, bs := a[:w.n], b[:w.n]
 	for i := range as {
-		m |= bit(f32(as[i]) < f32(bs[i])) << uint(i)
+		m = m>>1 | bit(f32(as[i]) < f32(bs[i]))<<63
 	}
-	return m
+	return w.aligned(m)
 }
 
 func leF32(w *wave, a, b *lanes) (m uint64) {
 	a, b = w.compared32(a, b)
 	as, bs := a[:w.n], b[:w.n]
 	for i := range as {
-		m |= bit(f32(as[i]) <= f32(bs[i])) << uint(i)
+		m = m>>1 | bit(f32(as[i]) <= f32(bs[i]))<<63
 	}
-	return m
+	return w.aligned(m)
 }
 
 func eqF32(w *wave, a, b *lanes) (m uint64) {
 	a, b = w.compared32(a, b)
 	as, bs := a[:w.n], b[:w.n]
 	for i := range as {
-		m |= bit(f32(as[i]) == f32(bs[i])) << uint(i)
+		m = m>>1 | bit(f32(as[i]) == f32(bs[i]))<<63
 	}
-	return m
+	return w.aligned(m)
 }
 
 func lgF32(w *wave, a, b *lanes) uint64 { return orderedF32(w, a, b) &^ eqF32(w, a, b) }
 
 func orderedF32(w *wave, a, b *lanes) (m uint64) {
 	for i := range a[:w.n] {
-		m |= bit(!single.isNaN(a[i]) && !single.isNaN(b[i])) << uint(i)
+		m = m>>1 | bit(!single.isNaN(a[i]) && !single.isNaN(b[i]))<<63
 	}
-	return m
+	return w.aligned(m)
 }
 
 // testHalf compares the low halves as float32.
@@ -210,9 +216,9 @@ func testHalf(w *wave, a, b *lanes, compare func(x, y float32) bool) (m uint64) 
 	flush := w.mode64().flushIn
 	for i := range a[:w.n] {
 		x, y := half.flush(a[i]&0xffff, flush), half.flush(b[i]&0xffff, flush)
-		m |= bit(compare(f32(widen(x)), f32(widen(y)))) << uint(i)
+		m = m>>1 | bit(compare(f32(widen(x)), f32(widen(y))))<<63
 	}
-	return m
+	return w.aligned(m)
 }
 
 func ltF16(w *wave, a, b *lanes) uint64 {
@@ -239,18 +245,18 @@ func testF64(compare func(x, y float64) bool) wideTest {
 	return func(w *wave, a, b *wide) (m uint64) {
 		flush := w.mode64().flushIn
 		for i := range a[:w.n] {
-			m |= bit(compare(f64(flush64(a[i], flush)), f64(flush64(b[i], flush)))) << uint(i)
+			m = m>>1 | bit(compare(f64(flush64(a[i], flush)), f64(flush64(b[i], flush))))<<63
 		}
-		return m
+		return w.aligned(m)
 	}
 }
 
 func testWide(compare func(x, y uint64) bool) wideTest {
 	return func(w *wave, a, b *wide) (m uint64) {
 		for i := range a[:w.n] {
-			m |= bit(compare(a[i], b[i])) << uint(i)
+			m = m>>1 | bit(compare(a[i], b[i]))<<63
 		}
-		return m
+		return w.aligned(m)
 	}
 }
 
@@ -301,17 +307,17 @@ func testClass(f format) test {
 	mask := f.sign() | (f.sign() - 1)
 	return func(w *wave, a, b *lanes) (m uint64) {
 		for i := range a[:w.n] {
-			m |= uint64(b[i]>>f.class(a[i]&mask)&1) << uint(i)
+			m = m>>1 | uint64(b[i]>>f.class(a[i]&mask))<<63
 		}
-		return m
+		return w.aligned(m)
 	}
 }
 
 func classF64(w *wave, a, b *wide) (m uint64) {
 	for i := range a[:w.n] {
-		m |= b[i] >> class64(a[i]) & 1 << uint(i)
+		m = m>>1 | b[i]>>class64(a[i])<<63
 	}
-	return m
+	return w.aligned(m)
 }
 
 func class64(v uint64) uint {

@@ -69,7 +69,8 @@ func selectVCC(w *wave, d, a, b, _ *lanes) {
 	m := w.vcc()
 	ds, as, bs := d[:w.n], a[:w.n], b[:w.n]
 	for i := range ds {
-		take := -uint32(m >> uint(i) & 1)
+		take := -uint32(m & 1)
+		m >>= 1
 		x := as[i]
 		ds[i] = x ^ (x^bs[i])&take
 	}
