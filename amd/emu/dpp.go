@@ -1,33 +1,42 @@
 package emu
 
-import "github.com/holdfast-llm/holdfast/amd/isa"
+import (
+	"math/bits"
+
+	"github.com/holdfast-llm/holdfast/amd/isa"
+)
 
 // Data-parallel primitives: the first source comes from other lanes of the
 // same row of 16 (DPP16) or group of 8 (DPP8).
 
 // permutation says where the lanes of a DPP source come from.
 type permutation struct {
-	from     [64]int8 // the lane, or -1: outside the row
-	enabled  uint64   // lanes that may be written, by row_mask and bank_mask
-	zero     bool     // a lane without a source reads 0; otherwise it is not written
-	inactive bool     // inactive lanes are sources too
+	from     [64]uint8 // the lane
+	inside   uint64    // lanes whose source is in the row
+	enabled  uint64    // lanes that may be written, by row_mask and bank_mask
+	zero     bool      // a lane without a source reads 0; otherwise it is not written
+	inactive bool      // inactive lanes are sources too
 }
 
 // newPermutation is nil for an instruction without DPP.
 func newPermutation(m *isa.Mods) *permutation {
-	p := &permutation{enabled: ^uint64(0), inactive: m.Flags&isa.FI != 0}
+	p := &permutation{inside: ^uint64(0), enabled: ^uint64(0), inactive: m.Flags&isa.FI != 0}
 	switch m.DPP {
 	case isa.NoDPP:
 		return nil
 	case isa.DPP8:
 		p.zero = true
 		for i := range p.from {
-			p.from[i] = int8(i&^7 | int(m.DPP8Lanes>>(3*(i&7))&7))
+			p.from[i] = uint8(i&^7 | int(m.DPP8Lanes>>(3*(i&7))&7))
 		}
 	case isa.DPP16:
 		p.zero = m.Flags&isa.BoundCtrl != 0
 		for i := range p.from {
-			p.from[i] = int8(dppLane(m.DPPCtrl, i))
+			if j := dppLane(m.DPPCtrl, i); j >= 0 {
+				p.from[i] = uint8(j)
+			} else {
+				p.inside &^= 1 << i
+			}
 			if m.RowMask>>(i>>4)&1 == 0 || m.BankMask>>(i>>2&3)&1 == 0 {
 				p.enabled &^= 1 << i
 			}
@@ -67,22 +76,22 @@ func dppLane(ctrl uint16, i int) int {
 
 // apply fills dst from src and returns the lanes that may be written.
 func (p *permutation) apply(w *wave, dst, src *lanes) uint64 {
-	sources := w.active()
-	if p.inactive {
-		sources = w.all()
+	for i, from := range p.from[:w.n] {
+		dst[i&63] = src[from&63]
 	}
-	enabled := p.enabled
-	for i := range dst[:w.n] {
-		from := p.from[i]
-		switch {
-		case from >= 0 && sources>>from&1 != 0:
-			dst[i] = src[from]
-		case p.zero:
-			dst[i] = 0
-		default:
-			dst[i] = 0
-			enabled &^= 1 << i
+	valid, active := p.inside, w.active()
+	if !p.inactive && active != w.all() {
+		for i, from := range p.from[:w.n] {
+			if active>>(from&63)&1 == 0 {
+				valid &^= 1 << (i & 63)
+			}
 		}
 	}
-	return enabled
+	if !p.zero {
+		return p.enabled & valid
+	}
+	for m := w.all() &^ valid; m != 0; m &= m - 1 {
+		dst[bits.TrailingZeros64(m)&63] = 0
+	}
+	return p.enabled
 }
