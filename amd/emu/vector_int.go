@@ -248,18 +248,10 @@ func madWide(signed bool) func(in *inst) error {
 			b := p.src[1].readyWide(w, &s.wideSrc[1])
 			c := p.src[2].readyWide(w, &s.wideSrc[2])
 			var out uint64
-			for i := range s.wideDst[:w.n] {
-				var v uint64
-				var carry bool
-				if signed {
-					v, carry = madI64(a[i], b[i], c[i], saturate)
-				} else {
-					v, carry = madU64(a[i], b[i], c[i], saturate)
-				}
-				s.wideDst[i] = v
-				if carry {
-					out |= 1 << i
-				}
+			if signed {
+				out = madI64(s.wideDst[:w.n], a, b, c, saturate)
+			} else {
+				out = madU64(s.wideDst[:w.n], a, b, c, saturate)
 			}
 			active := w.active()
 			p.writeWide(w, &s.wideDst, active)
@@ -269,31 +261,38 @@ func madWide(signed bool) func(in *inst) error {
 	}
 }
 
-func madU64(a, b, c uint64, saturate bool) (uint64, bool) {
-	v, carry := bits.Add64(a*b, c, 0)
-	if saturate && carry != 0 {
-		v = ^uint64(0)
+func madU64(d []uint64, a, b, c *wide, saturate bool) (out uint64) {
+	for i := range d {
+		v, carry := bits.Add64(a[i&63]*b[i&63], c[i&63], 0)
+		if saturate && carry != 0 {
+			v = ^uint64(0)
+		}
+		d[i] = v
+		out = out>>1 | carry<<63
 	}
-	return v, carry != 0
+	return out >> ((64 - uint(len(d))) & 63)
 }
 
 // madI64 has the bit above the 64 of the sum as its carry: the sign of the
 // exact sum.
-func madI64(a, b, c uint64, saturate bool) (uint64, bool) {
-	x := int64(int32(a)) * int64(int32(b))
-	y := int64(c)
-	v := x + y
-	negative := v < 0
-	if (x < 0) == (y < 0) && (v < 0) != (x < 0) {
-		negative = x < 0
-		if saturate {
-			v = 1<<63 - 1
-			if negative {
-				v = -1 << 63
+func madI64(d []uint64, a, b, c *wide, saturate bool) (out uint64) {
+	for i := range d {
+		x, y := s64(uint32(a[i&63]))*s64(uint32(b[i&63])), int64(c[i&63])
+		v := x + y
+		negative := v < 0
+		if (x < 0) == (y < 0) && negative != (x < 0) { // overflow
+			negative = x < 0
+			if saturate {
+				v = 1<<63 - 1
+				if negative {
+					v = -1 << 63
+				}
 			}
 		}
+		d[i] = uint64(v)
+		out = out>>1 | bit(negative)<<63
 	}
-	return uint64(v), negative
+	return out >> ((64 - uint(len(d))) & 63)
 }
 
 // prepareMaskedSad is for v_mqsad_u32_u8: as v_mqsad_pk_u16_u8, but with four
