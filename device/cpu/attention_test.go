@@ -38,7 +38,19 @@ type rig struct {
 // NaN: nothing may read them.
 func (r *rig) fill(t testing.TB, seed uint64) *rig {
 	t.Helper()
+	r.fillShape(t)
 	rng := rand.New(rand.NewPCG(seed, 1))
+	r.k = r.fillCache(t, rng, r.cache.K[0], r.headDim)
+	r.v = r.fillCache(t, rng, r.cache.V[0], r.vDim)
+	for i := range floats(r.q.Data) {
+		floats(r.q.Data)[i] = float32(rng.NormFloat64())
+	}
+	return r
+}
+
+// fillShape allocates what fill fills.
+func (r *rig) fillShape(t testing.TB) {
+	t.Helper()
 	if r.rows == 0 {
 		r.rows = 1
 	}
@@ -52,13 +64,8 @@ func (r *rig) fill(t testing.TB, seed uint64) *rig {
 	}
 	t.Cleanup(func() { c.Close() })
 	r.cache = c
-	r.k = r.fillCache(t, rng, c.K[0], r.headDim)
-	r.v = r.fillCache(t, rng, c.V[0], r.vDim)
 	n := r.rows * len(r.lens)
 	r.q = f32Value("q", n, r.heads*r.headDim)
-	for i := range floats(r.q.Data) {
-		floats(r.q.Data)[i] = float32(rng.NormFloat64())
-	}
 	if r.mask != nil {
 		r.maskVal = f32Value("mask", n, context)
 		m := floats(r.maskVal.Data)
@@ -76,7 +83,6 @@ func (r *rig) fill(t testing.TB, seed uint64) *rig {
 		typ = quant.F32
 	}
 	r.weight = &op.Value{Name: "w", Role: op.Weight, Type: typ, Cols: cols, Height: 8, Experts: 1, Data: alignedBytes(8 * typ.RowBytes(cols))}
-	return r
 }
 
 func f32Value(name string, rows, cols int) *op.Value {
