@@ -99,6 +99,13 @@ func (c *Compile) Bytes(v *op.Value) int {
 	return v.Bytes(c.Limits.Tokens, c.Limits.Outputs)
 }
 
+// Made says whether v is a transient that a match made: workspace, as opposed
+// to results of operations.
+func (c *Compile) Made(v *op.Value) bool {
+	_, ok := c.extra[v]
+	return ok
+}
+
 // RowBytes is the size of a row of v; 0 if v is not laid out by rows.
 func (c *Compile) RowBytes(v *op.Value) int {
 	if x, ok := c.extra[v]; ok {

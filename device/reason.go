@@ -19,6 +19,7 @@ const (
 	ReasonAlign  Reason = "align"
 	ReasonAccess Reason = "access"
 	ReasonAlias  Reason = "alias"
+	ReasonResult Reason = "result"
 )
 
 // Reasons is the whole list with what each means.
@@ -28,13 +29,14 @@ func Reasons() []ReasonMeaning {
 		{ReasonShape, "the kernel does not take these sizes, or another takes them better"},
 		{ReasonCPU, "the processor lacks the instructions"},
 		{ReasonFusion, "the operations that follow are not those of the fused form"},
-		{ReasonMemory, "the workspace would be larger than allowed"},
+		{ReasonMemory, "the workspace, or the arena with it, would be larger than allowed"},
 		{ReasonDisabled, "switched off by name prefix"},
 		{ReasonQuarantined, "faulted before in a step of this shape"},
 		{ReasonBounds, "a binding reaches past the end of its value"},
 		{ReasonAlign, "a binding is not aligned as the kernel needs it"},
-		{ReasonAccess, "a binding writes a value that is read only"},
+		{ReasonAccess, "a binding writes what may only be read, or reads what nothing has written"},
 		{ReasonAlias, "a written binding shares bytes with another binding"},
+		{ReasonResult, "a result that is needed later is not written, or not all of it"},
 	}
 }
 

@@ -45,7 +45,9 @@ func (s *Site) Users(v *op.Value, n int) []*op.Op {
 	return users
 }
 
-// Match is how a registration runs the operations at a site.
+// Match is how a registration runs the operations at a site. Its launches write
+// every result that is read behind them, and read nothing that neither they nor
+// those before them write.
 type Match struct {
 	Launches []Launch
 	Covers   int // operations that the launches run, from the site's first; at least 1
@@ -117,6 +119,7 @@ type Arena struct {
 	Prefix  int  // unused bytes before the first transient
 	NoReuse bool // every transient has bytes of its own
 	Guard   int  // bytes of canary before and after every transient
+	Limit   int  // bytes that the arena may have; 0 means any number
 }
 
 // ArenaAlign is the usual alignment of transients: a cache line, and the width

@@ -97,6 +97,9 @@ func checkArena(a device.Arena) error {
 	if a.Align != 0 && (a.Align < device.ArenaAlign || a.Align > maxArena || a.Align&(a.Align-1) != 0) {
 		return fmt.Errorf("dispatch: arena alignment %d, want a power of two from %d to %d", a.Align, device.ArenaAlign, maxArena)
 	}
+	if a.Limit < 0 {
+		return fmt.Errorf("dispatch: arena limit of %d bytes", a.Limit)
+	}
 	for _, o := range []struct {
 		name string
 		n    int

@@ -1,11 +1,13 @@
 package dispatch_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/holdfast-llm/holdfast/device"
 	"github.com/holdfast-llm/holdfast/dispatch"
+	"github.com/holdfast-llm/holdfast/gguf/quant"
 	"github.com/holdfast-llm/holdfast/op"
 )
 
@@ -33,6 +35,9 @@ func TestWhatDoesNotVerifyIsDeclined(t *testing.T) {
 			bs[1].Offset, bs[1].Bytes, bs[1].Align = 1, 8, 2
 			return bs
 		}, device.ReasonAlign, "of gain"},
+		{"a value that nothing has written", func(bs []device.Binding) []device.Binding {
+			return append(bs, device.Binding{Value: &op.Value{Name: "stray", Role: op.Transient, Type: quant.F32, Cols: 64}, Bytes: 256, Access: device.Read})
+		}, device.ReasonAccess, "reads stray, which nothing has written"},
 		{"two bindings of the same bytes, one written", func(bs []device.Binding) []device.Binding {
 			return append(bs, device.Binding{Value: bs[2].Value, Offset: 128, Bytes: 4, Access: device.Read})
 		}, device.ReasonAlias, "bytes 128 to 132 of norm"},
@@ -79,9 +84,9 @@ func TestWhatVerifiesIsNotDeclined(t *testing.T) {
 		"the same bytes read twice": func(bs []device.Binding) []device.Binding {
 			return append(bs, device.Binding{Value: bs[0].Value, Bytes: 256, Access: device.Read})
 		},
-		"two parts of one value, one written": func(bs []device.Binding) []device.Binding {
+		"one value in two parts": func(bs []device.Binding) []device.Binding {
 			bs[2].Bytes = 128
-			return append(bs, device.Binding{Value: bs[2].Value, Offset: 128, Bytes: 128, Access: device.Read})
+			return append(bs, device.Binding{Value: bs[2].Value, Offset: 128, Bytes: 128, Access: device.ReadWrite})
 		},
 	} {
 		dev := everything()
@@ -96,20 +101,82 @@ func TestWhatVerifiesIsNotDeclined(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatCoversNothingIsDeclined(t *testing.T) {
-	for _, m := range []*device.Match{nil, {}, {Covers: -1}, {Covers: 3}} {
+func TestAnAnswerAgainstTheRulesIsAnErrorThatNamesTheLane(t *testing.T) {
+	for want, m := range map[string]*device.Match{
+		"neither a match nor a decline": nil,
+		"covers 0 of 1 operations":      {},
+		"covers -1 of 1 operations":     {Covers: -1},
+		"covers 2 of 1 operations":      {Covers: 2},
+		"binding 1 of odd has no value": {Covers: 1, Launches: []device.Launch{{Kernel: "odd", Bindings: []device.Binding{{Value: weight("w", 1, 1)}, {}}}}},
+	} {
 		dev := everything()
 		dev.regs[op.RMSNorm] = append(dev.regs[op.RMSNorm], device.Registration{
 			Name: "rms_norm.bad", Priority: 1,
 			Match: func(*device.Site) (*device.Match, *device.Decline) { return m, nil },
 		})
-		p, err := dispatch.Compile(dev, normed(weight("gain", 1, 64)), device.Limits{Tokens: 1, Outputs: 1}, dispatch.Options{})
+		_, err := dispatch.Compile(dev, normed(weight("gain", 1, 64)), device.Limits{Tokens: 1, Outputs: 1}, dispatch.Options{})
+		var bad *dispatch.MatchError
+		if !errors.As(err, &bad) || bad.Lane != "rms_norm.bad" || bad.Op != "norm" || bad.What != want {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
+}
+
+// A fused form that keeps a result to itself is declined where it is wanted.
+func TestAMatchMustWriteWhatIsReadBehindIt(t *testing.T) {
+	pair := func(change func(*device.Launch)) func(*device.Site) (*device.Match, *device.Decline) {
+		return func(s *device.Site) (*device.Match, *device.Decline) {
+			if len(s.Ops) < 2 || s.Ops[1].Kind != op.MulMat {
+				return nil, &device.Decline{Reason: device.ReasonFusion}
+			}
+			l := device.Launch{Kernel: "pair", Bindings: s.Bindings(s.Ops[0].In, []*op.Value{s.Ops[0].Out[0], s.Ops[1].Out[0]})}
+			change(&l)
+			return &device.Match{Launches: []device.Launch{l}, Covers: 2}, nil
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		change func(*device.Launch)
+		detail string // "": accepted
+	}{
+		{"both written", func(*device.Launch) {}, ""},
+		{"the second left out", func(l *device.Launch) { l.Bindings = l.Bindings[:3] }, "byte 0 of up, which swiglu reads, is not written"},
+		{"the second half written", func(l *device.Launch) { l.Bindings[3].Bytes = 256 }, "byte 256 of up"},
+		{"the second written from its middle", func(l *device.Launch) { l.Bindings[3].Offset, l.Bindings[3].Bytes = 256, 256 }, "byte 0 of up"},
+		{"written in two parts", func(l *device.Launch) {
+			l.Bindings[3].Bytes = 256
+			second := l.Bindings[3]
+			second.Offset = 256
+			l.Bindings = append(l.Bindings, second)
+		}, ""},
+	} {
+		dev := everything()
+		dev.regs[op.MulMat] = append(dev.regs[op.MulMat], device.Registration{Name: "mul_mat.pair", Priority: 1, Match: pair(c.change)})
+		p, err := dispatch.Compile(dev, chain(), device.Limits{Tokens: 1, Outputs: 1}, dispatch.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if d := p.Decisions[1]; d.Chosen != "rms_norm.plain" {
-			t.Errorf("%+v: chose %s", m, d.Chosen)
+		d := p.Decisions[2] // gate, up
+		switch {
+		case c.detail == "":
+			if d.Chosen != "mul_mat.pair" || d.Covers != 2 {
+				t.Errorf("%s: %+v", c.name, d)
+			}
+		case d.Chosen != "mul_mat.plain" || len(d.Declined) != 1 || d.Declined[0].Reason != device.ReasonResult || !strings.Contains(d.Declined[0].Detail, c.detail):
+			t.Errorf("%s: chose %s, declined %v, want %q", c.name, d.Chosen, d.Declined, c.detail)
 		}
+	}
+}
+
+func TestTheLogitsAreAlwaysNeeded(t *testing.T) {
+	dev := everything()
+	dev.regs[op.RMSNorm] = []device.Registration{{Name: "rms_norm.none", Match: func(s *device.Site) (*device.Match, *device.Decline) {
+		return &device.Match{Covers: 1}, nil
+	}}}
+	_, err := dispatch.Compile(dev, normed(weight("gain", 1, 64)), device.Limits{Tokens: 1, Outputs: 1}, dispatch.Options{})
+	var none *dispatch.UnsupportedError
+	if !errors.As(err, &none) || none.Declined[0].Reason != device.ReasonResult {
+		t.Errorf("error %v", err)
 	}
 }
 
