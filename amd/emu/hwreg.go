@@ -61,7 +61,7 @@ func (w *wave) hardware(id int) uint32 {
 	case hwTrapStatus:
 		return w.trapStatus
 	case hwGPRAlloc:
-		return uint32(len(w.vgpr)/8-1)<<12 | 0
+		return uint32(len(w.vgpr)/8-1) << 12
 	case hwLDSAlloc:
 		return uint32((len(w.group.lds)+511)/512) << 12
 	case hwMemoryBases:

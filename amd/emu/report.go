@@ -52,3 +52,10 @@ func (r *Report) addOps(counts *opCounts) {
 	}
 	sort.SliceStable(r.Ops, func(i, j int) bool { return r.Ops[i].Count > r.Ops[j].Count })
 }
+
+// Support says how near an operation is to the hardware; false if it is not
+// modelled at all.
+func Support(op *isa.Op) (Fidelity, bool) {
+	h := &handlers[op.ID]
+	return h.fidelity, h.run != nil || h.prepare != nil
+}

@@ -139,10 +139,11 @@ func TestARunIsAFunctionOfItsSeed(t *testing.T) {
 			runs, _ := trace(t, Config{Schedule: s, Seed: seed}, barriers, l)
 			return strings.Join(runs, " ")
 		}
-		if run(1) != run(1) {
+		first, again, other := run(1), run(1), run(2)
+		if first != again {
 			t.Errorf("%+v: two runs of a seed differ", s)
 		}
-		if run(1) == run(2) {
+		if first == other {
 			t.Errorf("%+v: two seeds give the same run", s)
 		}
 	}
