@@ -2,7 +2,7 @@ package dispatch
 
 import (
 	"fmt"
-	"sort"
+	"slices"
 
 	"github.com/holdfast-llm/holdfast/device"
 	"github.com/holdfast-llm/holdfast/op"
@@ -15,9 +15,14 @@ import (
 func place(p *device.Program, c *device.Compile) {
 	places := lifetimes(p, c)
 	p.ArenaBytes = p.Arena.Prefix
+	var busy []device.Place // by offset: what a value must keep clear of
 	for i := range places {
 		v := &places[i]
-		v.Offset = firstFit(places[:i], v, p.Arena)
+		if !p.Arena.NoReuse {
+			busy = slices.DeleteFunc(busy, func(q device.Place) bool { return q.Last < v.First })
+		}
+		k := firstFit(busy, v, p.Arena)
+		busy = slices.Insert(busy, k, *v)
 		p.ArenaBytes = max(p.ArenaBytes, v.Offset+v.Bytes+p.Arena.Guard)
 	}
 	p.Places = places
@@ -57,26 +62,19 @@ func lifetimes(p *device.Program, c *device.Compile) []device.Place {
 	return places
 }
 
-// firstFit is the lowest aligned offset at which v, with its canaries, shares
-// no byte with a placed value that lives at the same time (or with any, if
-// bytes are not to be used again).
-func firstFit(placed []device.Place, v *device.Place, arena device.Arena) int {
-	var busy []device.Place
-	for _, q := range placed {
-		if arena.NoReuse || q.First <= v.Last && v.First <= q.Last {
-			busy = append(busy, q)
-		}
-	}
-	sort.Slice(busy, func(i, j int) bool { return busy[i].Offset < busy[j].Offset })
+// firstFit gives v the lowest aligned offset at which it shares no byte with
+// the busy places, canaries included, and returns the number of those before
+// it.
+func firstFit(busy []device.Place, v *device.Place, arena device.Arena) int {
 	a, g := alignOf(arena), arena.Guard
-	at := align(arena.Prefix+g, a)
-	for _, q := range busy {
-		if at+v.Bytes+g <= q.Offset-g {
-			break
+	v.Offset = align(arena.Prefix+g, a)
+	for k, q := range busy {
+		if v.Offset+v.Bytes+g <= q.Offset-g {
+			return k
 		}
-		at = max(at, align(q.Offset+q.Bytes+2*g, a))
+		v.Offset = max(v.Offset, align(q.Offset+q.Bytes+2*g, a))
 	}
-	return at
+	return len(busy)
 }
 
 func align(n, to int) int { return (n + to - 1) &^ (to - 1) }
