@@ -138,8 +138,12 @@ func (r *rig) fillFast(b *testing.B) {
 	r.fillShape(b)
 	for _, c := range []*op.Value{r.cache.K[0], r.cache.V[0]} {
 		h := halves(c.Data)
-		for i := range h {
+		n := min(len(h), 1<<16)
+		for i := range h[:n] {
 			h[i] = uint16(0x2c00 + i*7%0x400) // 1/16 to 1/8
+		}
+		for ; n < len(h); n *= 2 {
+			copy(h[n:], h[:n])
 		}
 	}
 }
