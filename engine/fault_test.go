@@ -148,7 +148,7 @@ func TestANaNRouterNamesTheExpert(t *testing.T) {
 	if !errors.As(err, &fault) {
 		t.Fatalf("error %v, want a *device.Fault", err)
 	}
-	for _, want := range []string{"blk.1.moe_route", "router logit of expert 2 is NaN"} {
+	for _, want := range []string{"blk.1.ffn_gate_inp", "router logit of expert 2 is NaN"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("error %q, want %q in it", err, want)
 		}

@@ -34,9 +34,9 @@ type Cache struct {
 	mem     *memory.Buffer
 }
 
-// rowAlign is what the first row of a cache is aligned to: a cache line, and
-// the width of the widest vector.
-const rowAlign = 64
+// dataAlign is what the first byte of every cache is aligned to: a cache line,
+// and the width of the widest vector.
+const dataAlign = 64
 
 // Supported says whether t can hold keys and values.
 func Supported(t quant.Type) bool {
@@ -44,7 +44,7 @@ func Supported(t quant.Type) bool {
 }
 
 // Bytes is the size of a cache of slots sequences of context positions, at
-// most math.MaxInt64.
+// most math.MaxInt64. A few bytes of alignment come on top.
 func Bytes(layers []Layer, slots, context int) int64 {
 	var n int64
 	for _, l := range layers {
@@ -80,7 +80,8 @@ func New(layers []Layer, slots, context int) (*Cache, error) {
 	if total <= 0 || total > math.MaxInt/2 {
 		return nil, fmt.Errorf("kv: %d layers, %d slots of %d positions: %d bytes", len(layers), slots, context, total)
 	}
-	mem, err := memory.Alloc(memory.Params{Usage: "key-value cache", Align: rowAlign}, int(total), 0)
+	total += int64(len(layers)) * 2 * (dataAlign - 1)
+	mem, err := memory.Alloc(memory.Params{Usage: "key-value cache", Align: dataAlign}, int(total), 0)
 	if err != nil {
 		return nil, fmt.Errorf("kv: %w", err)
 	}
@@ -92,7 +93,7 @@ func New(layers []Layer, slots, context int) (*Cache, error) {
 			Name: name, Role: op.Cache, Type: t, Data: rest[:n:n],
 			Cache: op.CacheShape{Slots: slots, Heads: heads, Context: context, HeadDim: dim},
 		}
-		rest = rest[n:]
+		rest = rest[min(len(rest), (n+dataAlign-1)&^(dataAlign-1)):]
 		return v
 	}
 	for _, l := range layers {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/holdfast-llm/holdfast/gguf/quant"
 )
@@ -144,8 +145,13 @@ func TestRowsAreApartAndFillTheCache(t *testing.T) {
 			}
 		}
 	}
-	if int64(total) != int64(len(c.mem.Bytes())) {
-		t.Errorf("the heads have %d bytes, the memory %d", total, len(c.mem.Bytes()))
+	if pad := len(c.mem.Bytes()) - total; pad != len(c.K)*2*(dataAlign-1) {
+		t.Errorf("the heads have %d bytes, the memory %d more", total, pad)
+	}
+	for _, v := range append(c.K[:2:2], c.V...) {
+		if at := uintptr(unsafe.Pointer(unsafe.SliceData(v.Data))); at%dataAlign != 0 {
+			t.Errorf("%s starts at %#x", v.Name, at)
+		}
 	}
 }
 

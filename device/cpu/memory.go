@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/holdfast-llm/holdfast/device"
+	"github.com/holdfast-llm/holdfast/gguf/quant"
 	"github.com/holdfast-llm/holdfast/op"
 )
 
@@ -34,10 +35,27 @@ func alignedBytes(n int) []byte {
 // launch is a device.Launch that uses the whole of the values it reads and
 // writes, and whose Bind returns a kernel. A value may be among both.
 func launch(c *device.Compile, name string, reads, writes []*op.Value, bind func(mem func(*op.Value) []byte) kernel) device.Launch {
-	return device.Launch{
+	l := device.Launch{
 		Kernel: name, Bindings: c.Bindings(reads, writes),
 		Bind: func(mem func(*op.Value) []byte) any { return bind(mem) },
 	}
+	for i := range l.Bindings {
+		l.Bindings[i].Align = alignment(l.Bindings[i].Value)
+	}
+	return l
+}
+
+// alignment is what kernels take for granted of a value's first byte: whole
+// vectors in the arena and in caches, whole numbers in a model file, whose
+// blocks they read byte by byte.
+func alignment(v *op.Value) int {
+	switch {
+	case v.Role != op.Weight:
+		return device.ArenaAlign
+	case v.Type == quant.F32 || v.Type == quant.I32:
+		return 4
+	}
+	return 1
 }
 
 // count is the task count of a kernel with one task a row.

@@ -30,12 +30,12 @@ func route(ids []int32, weights, logits []float32, renorm bool, scale float32) e
 	peak := float32(math.Inf(-1))
 	for e, v := range logits {
 		if v != v {
-			return fmt.Errorf("moe: router logit of expert %d is NaN", e)
+			return &notFinite{what: fmt.Sprintf("moe: router logit of expert %d", e), value: v, inherited: true}
 		}
 		peak = max(peak, v)
 	}
 	if math.IsInf(float64(peak), 0) {
-		return fmt.Errorf("moe: highest router logit is %v", peak)
+		return &notFinite{what: "moe: highest router logit", value: peak, inherited: true}
 	}
 	sum := 0.0
 	for _, v := range logits {
