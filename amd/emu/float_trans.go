@@ -176,7 +176,7 @@ func exp2(x float64) float64 {
 	k := math.RoundToEven(x * 32)
 	r := (x - k/32) * math.Ln2
 	q := r * r // the series in parts that do not wait for each other
-	p := 1 + r + q*(1.0/2+r*(1.0/6)+q*(1.0/24+r*(1.0/120)+q*(1.0/720)))
+	p := 1 + r + float64(q*(1.0/2+float64(r*(1.0/6))+float64(q*(1.0/24+float64(r*(1.0/120))+float64(q*(1.0/720))))))
 	n := int(k)
 	return p * powers[n&31] * math.Float64frombits(uint64(1023+n>>5)<<52)
 }
@@ -194,8 +194,43 @@ func log2(x float64) float64 {
 	m := math.Float64frombits(b - uint64(e)<<52)
 	t := (m - 1) / (m + 1)
 	q := t * t
-	p := 1.0/3 + q*(1.0/5+q*(1.0/7+q*(1.0/9+q*(1.0/11+q*(1.0/13+q*(1.0/15+q*(1.0/17+q*(1.0/19+q*(1.0/21)))))))))
-	return float64(e) + (t+t*q*p)*(2/math.Ln2)
+	return float64(e) + float64((t+float64(t*q*polynomial(q, &log2Terms)))*(2/math.Ln2))
+}
+
+// polynomial has the coefficients c, that of the highest power first. Products
+// are rounded on every machine, so that results are the same everywhere.
+func polynomial(x float64, c *[10]float64) float64 {
+	p := c[0]
+	for _, k := range c[1:] {
+		p = float64(p*x) + k
+	}
+	return p
+}
+
+// The terms of the series, after those that are exact.
+var (
+	log2Terms   = [10]float64{1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11, 1.0 / 9, 1.0 / 7, 1.0 / 5, 1.0 / 3}
+	sineTerms   = alternating(3)
+	cosineTerms = alternating(4)
+)
+
+// alternating is ten coefficients of the series of the sine (from the third
+// power) or the cosine (from the fourth).
+func alternating(power int) (c [10]float64) {
+	factorial, sign := 1.0, 1.0
+	for i := 2; i <= power; i++ {
+		factorial *= float64(i)
+	}
+	if power == 3 {
+		sign = -1
+	}
+	for i := range c {
+		c[len(c)-1-i] = sign / factorial
+		sign = -sign
+		factorial *= float64((power + 1) * (power + 2))
+		power += 2
+	}
+	return c
 }
 
 // infinite is the exponent field of float64's infinities.
@@ -253,15 +288,11 @@ func reduceTurns(x float64) (quarter int, rest float64, ok bool) {
 // less than 2^-53.
 
 func sine(x float64) float64 {
-	const c3, c5, c7, c9 = -1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880
-	const c11, c13, c15 = -1.0 / 39916800, 1.0 / 6227020800, -1.0 / 1307674368000
 	q := x * x
-	return x + x*q*(c3+q*(c5+q*(c7+q*(c9+q*(c11+q*(c13+q*c15))))))
+	return x + float64(x*q*polynomial(q, &sineTerms))
 }
 
 func cosine(x float64) float64 {
-	const c4, c6, c8, c10 = 1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800
-	const c12, c14, c16 = 1.0 / 479001600, -1.0 / 87178291200, 1.0 / 20922789888000
 	q := x * x
-	return 1 - q/2 + q*q*(c4+q*(c6+q*(c8+q*(c10+q*(c12+q*(c14+q*c16))))))
+	return 1 - q/2 + float64(q*q*polynomial(q, &cosineTerms))
 }
