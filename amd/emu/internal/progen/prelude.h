@@ -118,7 +118,9 @@ FN T swap(T a) {
 	case 2: return (T)__builtin_bswap16((u16)a);
 	case 4: return (T)__builtin_bswap32((u32)a);
 	}
-	return (T)__builtin_bswap64((u64)a);
+	// Not bswap64: clang 22 at -O0 copies only the low half of each word
+	// (v_mov_b16) before it permutes the bytes.
+	return (T)((u64)__builtin_bswap32((u32)a) << 32 | __builtin_bswap32((u32)((u64)a >> 32)));
 }
 FN T bfe(T a, u32 offset, u32 width) {
 	T x = shr<T>(a, offset);
@@ -416,7 +418,7 @@ FN i32 expo(T x) { return expo_(real(x)); }
 SFN f32 dot2small(u32 a, u32 b, i32 c) {
 	return dot2(pair((f16)(i8)a, (f16)(i8)(a >> 8)), pair((f16)(i8)b, (f16)(i8)(b >> 8)), (f32)(c >> 12));
 }
-SFN u32 pku8small(u32 x, u32 i, u32 old) { return pku8((f32)(x % 1020) * 0.25f, i, old); }
+SFN u32 pku8small(u32 x, u32 i, u32 old) { return pku8((f32)(x % 256), i, old); }
 SFN s2 smin(s2 a, s2 b) { return __builtin_elementwise_min(a, b); }
 SFN s2 smax(s2 a, s2 b) { return __builtin_elementwise_max(a, b); }
 SFN w2 wmin(w2 a, w2 b) { return __builtin_elementwise_min(a, b); }

@@ -1,0 +1,191 @@
+package emu_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/holdfast-llm/holdfast/amd/emu"
+	"github.com/holdfast-llm/holdfast/amd/emu/internal/progen"
+	"github.com/holdfast-llm/holdfast/amd/hsaco"
+)
+
+// needClang skips a test that compiles kernels, and says so.
+func needClang(t testing.TB) {
+	t.Helper()
+	for _, tool := range []string{"clang-22", "ld.lld-22"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("NOT RUN: no %s; install clang-22 and lld-22", tool)
+		}
+	}
+}
+
+// setting reads a number from the environment.
+func setting(t testing.TB, name string, otherwise int) int {
+	t.Helper()
+	s := os.Getenv(name)
+	if s == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 0 {
+		t.Fatalf("%s=%s is not a count", name, s)
+	}
+	return n
+}
+
+// A failure is a program whose results in one variant are not the host's.
+type failure struct {
+	program *progen.Program
+	variant progen.Variant
+	detail  string
+}
+
+// TestGeneratedPrograms compares random programs, compiled for gfx1151 in four
+// ways, with the host: every work-item's results in every bit.
+// HOLDFAST_PROGRAMS is how many, HOLDFAST_PROGRAMS_SEED the first one's seed.
+func TestGeneratedPrograms(t *testing.T) {
+	needClang(t)
+	n := 64
+	if testing.Short() {
+		n = 16
+	}
+	n = setting(t, "HOLDFAST_PROGRAMS", n)
+	first := setting(t, "HOLDFAST_PROGRAMS_SEED", 1)
+
+	const batch, workers = 32, 2
+	var mu sync.Mutex
+	var failures []failure
+	var wg sync.WaitGroup
+	batches := make(chan []*progen.Program)
+	for range workers {
+		wg.Go(func() {
+			for programs := range batches {
+				found, err := judge(t.TempDir(), programs, progen.Variants)
+				mu.Lock()
+				if err != nil {
+					t.Errorf("seeds from %d: %v", programs[0].Seed, err)
+				}
+				failures = append(failures, found...)
+				mu.Unlock()
+			}
+		})
+	}
+	for at := 0; at < n; at += batch {
+		var programs []*progen.Program
+		for i := at; i < min(at+batch, n); i++ {
+			programs = append(programs, progen.Generate(uint64(first+i)))
+		}
+		batches <- programs
+	}
+	close(batches)
+	wg.Wait()
+	t.Logf("%d programs of %d work-items in %d variants, %d failures", n, progen.Items*progen.Groups, len(progen.Variants), len(failures))
+	report(t, failures)
+}
+
+// report fails the test for each sort of failure, with a shrunk program for the
+// first few.
+func report(t *testing.T, failures []failure) {
+	sort.Slice(failures, func(i, j int) bool { return failures[i].program.Seed < failures[j].program.Seed })
+	kinds := map[string][]failure{}
+	for _, f := range failures {
+		kind, _, _ := strings.Cut(f.detail, ":")
+		if _, text, ok := strings.Cut(f.detail, "not supported: "); ok {
+			kind = "not supported: " + strings.Fields(text)[0]
+		}
+		kinds[kind] = append(kinds[kind], f)
+	}
+	names := make([]string, 0, len(kinds))
+	for k := range kinds {
+		names = append(names, k)
+	}
+	sort.Strings(names)
+	const shrunk = 3
+	for i, k := range names {
+		f := kinds[k][0]
+		text := "(not shrunk)"
+		if i < shrunk && os.Getenv("HOLDFAST_PROGRAMS_SHRINK") != "0" {
+			text = shrink(t, f)
+		}
+		t.Errorf("%d times %q, first seed %d, %s: %s\n%s", len(kinds[k]), k, f.program.Seed, f.variant.Name, f.detail, text)
+	}
+}
+
+// shrink cuts a failing program down and prints it.
+func shrink(t *testing.T, f failure) string {
+	unsupported := strings.Contains(f.detail, "not supported")
+	small, err := progen.Shrink(f.program, 60, func(programs []*progen.Program) ([]bool, error) {
+		fails := make([]bool, len(programs))
+		found, err := judge(t.TempDir(), programs, []progen.Variant{f.variant})
+		for _, one := range found {
+			for i, p := range programs {
+				if p == one.program && strings.Contains(one.detail, "not supported") == unsupported {
+					fails[i] = true
+				}
+			}
+		}
+		return fails, err
+	})
+	if err != nil {
+		return fmt.Sprintf("shrinking: %v\n%s", err, small)
+	}
+	return small.String()
+}
+
+// judge runs programs on the host and, in each variant, on the device.
+func judge(dir string, programs []*progen.Program, variants []progen.Variant) ([]failure, error) {
+	source, err := progen.Write(dir, "programs", programs)
+	if err != nil {
+		return nil, err
+	}
+	host, err := progen.CompileHost(source)
+	if err != nil {
+		return nil, err
+	}
+	want := map[int][]*progen.Results{}
+	for _, wave := range []int{32, 64} {
+		if want[wave], err = progen.RunHost(host, wave, programs); err != nil {
+			return nil, err
+		}
+	}
+	var failures []failure
+	for _, v := range variants {
+		object, err := v.Compile(source)
+		if err != nil {
+			return failures, err
+		}
+		parsed, err := hsaco.Parse(filepath.Base(source)+"."+v.Name, object)
+		if err != nil {
+			return failures, err
+		}
+		for i, p := range programs {
+			got, err := runProgram(parsed, progen.Name(i), p)
+			detail := ""
+			if err != nil {
+				detail = err.Error()
+			} else {
+				detail = progen.Diff(want[v.Wave][i], got)
+			}
+			if detail != "" {
+				failures = append(failures, failure{p, v, detail})
+			}
+		}
+	}
+	return failures, nil
+}
+
+// runProgram runs one program on a device of its own.
+func runProgram(o *hsaco.Object, name string, p *progen.Program) (*progen.Results, error) {
+	in := p.Input()
+	r := progen.NewResults(in)
+	c := emu.Config{Budget: 1 << 24, Seed: p.Seed, Poison: true}
+	_, err := launch(o, name, c, [3]uint32{progen.Items * progen.Groups}, [3]uint32{progen.Items}, in, r.Out, r.Memory, r.Shared)
+	return r, err
+}
