@@ -204,35 +204,42 @@ func prepareSwizzle(in *inst) error {
 
 func runSwizzle(w *wave, in *inst) {
 	off := int(in.Mods.Offset)
-	w.exchange(in, func(_ *lanes, lane int) int {
+	exec := w.active()
+	src := w.vgpr[reg(&in.Operands[1])]
+	dst := &w.vgpr[reg(&in.Operands[0])]
+	for m := exec; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros64(m)
+		from := lane&^31 | ((lane&31)&(off&31) | off>>5&31) ^ (off >> 10 & 31)
 		if off&0x8000 != 0 {
-			return lane&^3 | off>>(2*(lane&3))&3
+			from = lane&^3 | off>>(2*(lane&3))&3
 		}
-		return lane&^31 | ((lane&31)&(off&31) | off>>5&31) ^ (off >> 10 & 31)
-	}, 1)
+		v := uint32(0)
+		if exec>>from&1 != 0 {
+			v = src[from]
+		}
+		dst[lane] = v
+	}
 }
 
 func runBPermute(w *wave, in *inst) {
 	off := uint32(in.Mods.Offset)
-	w.exchange(in, func(addr *lanes, lane int) int {
-		return lane&^31 | int((addr[lane]+off)>>2&31)
-	}, 2)
-}
-
-// exchange gives each active lane the data of the lane that from names. The
-// data is operand data.
-func (w *wave) exchange(in *inst, from func(addr *lanes, lane int) int, data int) {
 	exec := w.active()
-	src := w.vgpr[reg(&in.Operands[data])]
-	addr := w.vgpr[reg(&in.Operands[1])]
-	dst := &w.vgpr[reg(&in.Operands[0])]
-	for m := exec; m != 0; m &= m - 1 {
-		lane := bits.TrailingZeros64(m)
-		v := uint32(0)
-		if j := from(&addr, lane); exec>>j&1 != 0 {
-			v = src[j]
+	src := &w.vec.moved
+	*src = w.vgpr[reg(&in.Operands[2])]
+	for m := ^exec & w.all(); m != 0; m &= m - 1 {
+		src[bits.TrailingZeros64(m)&63] = 0
+	}
+	addr, dst := &w.vgpr[reg(&in.Operands[1])], &w.vgpr[reg(&in.Operands[0])]
+	if exec == w.all() {
+		for lane := range w.n {
+			lane &= 63
+			dst[lane] = src[lane&^31|int((addr[lane]+off)>>2&31)]
 		}
-		dst[lane] = v
+		return
+	}
+	for m := exec; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros64(m) & 63
+		dst[lane] = src[lane&^31|int((addr[lane]+off)>>2&31)]
 	}
 }
 

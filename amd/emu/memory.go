@@ -194,6 +194,9 @@ func (w *wave) pair(r, lane int) uint64 {
 
 // global carries out an access to global memory whose addresses are in a.
 func (w *wave) global(m *memOp, a *Access) {
+	if m.quick(w, a) {
+		return
+	}
 	for lanes := a.Lanes; lanes != 0; lanes &= lanes - 1 {
 		lane := bits.TrailingZeros64(lanes)
 		w.find(a.Addr[lane], uint64(m.bytes), m, lane)
