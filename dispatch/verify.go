@@ -178,7 +178,7 @@ func verifyPlaces(p *device.Program) error {
 		for j := range i {
 			b := &p.Places[j]
 			together := a.First <= b.Last && b.First <= a.Last
-			if (together || p.Arena.NoReuse) && a.Offset-g < b.Offset+b.Bytes+g && b.Offset-g < a.Offset+a.Bytes+g && a.Bytes > 0 && b.Bytes > 0 {
+			if (together || p.Arena.NoReuse) && a.Offset-g < b.Offset+b.Bytes+g && b.Offset-g < a.Offset+a.Bytes+g {
 				return fmt.Errorf("dispatch: %s at %d to %d and %s at %d to %d live at once and overlap",
 					a.Value.Name, a.Offset, a.Offset+a.Bytes, b.Value.Name, b.Offset, b.Offset+b.Bytes)
 			}
