@@ -64,6 +64,9 @@ type Placement struct {
 	// Guard is how many bytes on both sides stay unmapped; 0 means 4096.
 	Guard     uint64
 	Residency Residency
+	// NonCoherent memory is seen by host and device only after Flush and
+	// Invalidate.
+	NonCoherent bool
 }
 
 // Alloc allocates a buffer of n zero bytes.
@@ -104,6 +107,9 @@ func (d *Device) place(name string, data []byte, p Placement) (*Buffer, error) {
 		return nil, fmt.Errorf("emu: buffer %q: %d bytes at %#x end past the address space (%#x)", name, n, addr, uint64(heapLimit))
 	}
 	b := &Buffer{Name: name, Addr: addr, Data: data, Residency: p.Residency}
+	if p.NonCoherent {
+		b.host = append([]byte(nil), data...)
+	}
 	if err := d.space.add(b); err != nil {
 		return nil, err
 	}

@@ -16,6 +16,8 @@ type Buffer struct {
 	Data      []byte // the bytes, as the device's memory (L2) has them
 	Residency Residency
 	ReadOnly  bool // a store is a fault: code, constants
+
+	host []byte // the host's copy of memory that is not coherent: host.go
 }
 
 // Space is the device's address space: buffers apart from each other, with
