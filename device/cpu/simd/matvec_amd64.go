@@ -14,10 +14,14 @@ import (
 //go:generate go -C gen run ./matvec -family kquant_avx2 -out ../matvec_kquant_avx2_amd64.s -stubs ../matvec_kquant_avx2_amd64.go -pkg simd
 //go:generate go -C gen run ./matvec -family kquant_avx512 -out ../matvec_kquant_avx512_amd64.s -stubs ../matvec_kquant_avx512_amd64.go -pkg simd
 
-// rowsFunc is an assembly kernel for rows contiguous rows of blocks blocks. A
-// kernel for four takes its rows from four places, step rows apart, and writes
-// as many results step apart.
-type rowsFunc func(out *float32, w, act *byte, blocks, rows, step int)
+// rowsFunc is an assembly kernel for times rows, or groups of four rows, of
+// blocks blocks. It asks for weights ahead bytes before it uses them.
+type rowsFunc func(out *float32, w, act *byte, blocks, times, ahead int)
+
+// prefetchBytes is how far ahead weights are asked for: at the speed of a
+// core's share of the memory, about its latency. Of rows so long that this is
+// within the four being read it is the next four.
+const prefetchBytes = 8 << 10
 
 // nativeMatVec is a weight type's pair of kernels.
 type nativeMatVec struct{ one, four rowsFunc }
@@ -67,12 +71,13 @@ func nativeDot(l Level, p *portableMatVec) func(out []float32, w, act []byte, k 
 	}
 	return func(out []float32, w, act []byte, k int) {
 		rowBytes := checkDot(p, out, w, act, k)
-		blocks, quarter := k/p.t.BlockElems(), len(out)/4
-		if quarter > 0 {
-			nat.four(&out[0], &w[0], &act[0], blocks, quarter, quarter)
+		blocks, ahead := k/p.t.BlockElems(), max(prefetchBytes, 4*rowBytes)
+		fours := len(out) / 4
+		if fours > 0 {
+			nat.four(&out[0], &w[0], &act[0], blocks, fours, ahead)
 		}
-		if done := 4 * quarter; done < len(out) {
-			nat.one(&out[done], &w[done*rowBytes], &act[0], blocks, len(out)-done, 0)
+		if done := 4 * fours; done < len(out) {
+			nat.one(&out[done], &w[done*rowBytes], &act[0], blocks, len(out)-done, ahead)
 		}
 	}
 }

@@ -4,26 +4,26 @@
 
 package simd
 
-func q8_0AVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q8_0AVX2x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func q8_0AVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q8_0AVX2x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func iq4nlAVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func iq4nlAVX2x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func iq4nlAVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func iq4nlAVX2x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func q4_0AVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q4_0AVX2x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func q4_0AVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q4_0AVX2x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func q4_1AVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q4_1AVX2x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func q4_1AVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q4_1AVX2x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func q5_0AVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q5_0AVX2x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func q5_0AVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q5_0AVX2x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func q5_1AVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q5_1AVX2x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func q5_1AVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q5_1AVX2x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)

@@ -80,27 +80,28 @@ GLOBL bl2Minus8<>(SB), RODATA|NOPTR, $4
 DATA bl2Minus16<>+0(SB)/4, $0xc1800000
 GLOBL bl2Minus16<>(SB), RODATA|NOPTR, $4
 
-// func q8_0AVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q8_0AVX2x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q8_0AVX2x1(SB), NOSPLIT, $0-48
 	MOVQ    out+0(FP), AX
 	MOVQ    w+8(FP), CX
 	MOVQ    act+16(FP), DX
+	MOVQ    ahead+40(FP), BX
 	VMOVDQU bl2Ones<>+0(SB), Y0
 
 row:
 	VPXOR Y1, Y1, Y1
-	MOVQ  DX, BX
-	MOVQ  blocks+24(FP), SI
-	SHLQ  $0x05, SI
-	ADDQ  BX, SI
+	MOVQ  DX, SI
 	MOVQ  blocks+24(FP), DI
-	SHLQ  $0x02, DI
-	MOVQ  blocks+24(FP), DI
+	SHLQ  $0x05, DI
+	ADDQ  SI, DI
+	MOVQ  blocks+24(FP), R8
+	SHLQ  $0x02, R8
+	MOVQ  blocks+24(FP), R8
 
 loop0:
-	VMOVDQU      (BX), Y2
-	VBROADCASTSS (SI), Y3
+	VMOVDQU      (SI), Y2
+	VBROADCASTSS (DI), Y3
 	VPABSB       2(CX), Y4
 	VPSIGNB      2(CX), Y2, Y2
 	VPMADDUBSW   Y2, Y4, Y2
@@ -110,11 +111,11 @@ loop0:
 	VCVTPH2PS    X4, Y4
 	VMULPS       Y3, Y4, Y4
 	VFMADD231PS  Y4, Y2, Y1
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   (CX)(BX*1)
 	ADDQ         $0x22, CX
-	ADDQ         $0x20, BX
-	ADDQ         $0x04, SI
-	DECQ         DI
+	ADDQ         $0x20, SI
+	ADDQ         $0x04, DI
+	DECQ         R8
 	JNZ          loop0
 	VSHUFPS      $0x88, Y1, Y1, Y2
 	VSHUFPS      $0xdd, Y1, Y1, Y1
@@ -126,26 +127,24 @@ loop0:
 	VADDPS       X2, X1, X2
 	VMOVSS       X2, (AX)
 	ADDQ         $0x04, AX
-	DECQ         rows+32(FP)
+	DECQ         times+32(FP)
 	JNZ          row
 	VZEROUPPER
 	RET
 
-// func q8_0AVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q8_0AVX2x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q8_0AVX2x4(SB), NOSPLIT, $0-48
 	MOVQ    out+0(FP), AX
 	MOVQ    w+8(FP), CX
 	MOVQ    act+16(FP), DX
-	MOVQ    blocks+24(FP), BX
-	IMUL3Q  $0x00000022, BX, BX
-	MOVQ    step+40(FP), SI
-	IMULQ   SI, BX
-	LEAQ    (CX)(BX*1), DI
-	LEAQ    (DI)(BX*1), R8
-	LEAQ    (R8)(BX*1), R9
-	SHLQ    $0x02, SI
-	LEAQ    (SI)(SI*2), BX
+	MOVQ    ahead+40(FP), BX
+	MOVQ    blocks+24(FP), SI
+	IMUL3Q  $0x00000022, SI, SI
+	LEAQ    (CX)(SI*1), DI
+	LEAQ    (DI)(SI*1), R8
+	LEAQ    (R8)(SI*1), R9
+	LEAQ    (SI)(SI*2), SI
 	VMOVDQU bl2Ones<>+0(SB), Y0
 
 row:
@@ -173,7 +172,7 @@ loop0:
 	VCVTPH2PS    X8, Y8
 	VMULPS       Y6, Y8, Y8
 	VFMADD231PS  Y8, Y7, Y1
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   (CX)(BX*1)
 	ADDQ         $0x22, CX
 	VPABSB       2(DI), Y7
 	VPSIGNB      2(DI), Y5, Y8
@@ -184,7 +183,7 @@ loop0:
 	VCVTPH2PS    X8, Y8
 	VMULPS       Y6, Y8, Y8
 	VFMADD231PS  Y8, Y7, Y2
-	PREFETCHT0   2048(DI)
+	PREFETCHT0   (DI)(BX*1)
 	ADDQ         $0x22, DI
 	VPABSB       2(R8), Y7
 	VPSIGNB      2(R8), Y5, Y8
@@ -195,7 +194,7 @@ loop0:
 	VCVTPH2PS    X8, Y8
 	VMULPS       Y6, Y8, Y8
 	VFMADD231PS  Y8, Y7, Y3
-	PREFETCHT0   2048(R8)
+	PREFETCHT0   (R8)(BX*1)
 	ADDQ         $0x22, R8
 	VPABSB       2(R9), Y7
 	VPSIGNB      2(R9), Y5, Y5
@@ -206,7 +205,7 @@ loop0:
 	VCVTPH2PS    X7, Y7
 	VMULPS       Y6, Y7, Y7
 	VFMADD231PS  Y7, Y5, Y4
-	PREFETCHT0   2048(R9)
+	PREFETCHT0   (R9)(BX*1)
 	ADDQ         $0x22, R9
 	ADDQ         $0x20, R10
 	ADDQ         $0x04, R11
@@ -223,22 +222,24 @@ loop0:
 	VADDPS       Y1, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X1
 	VADDPS       X1, X2, X1
-	VMOVSS       X1, (AX)
-	VEXTRACTPS   $0x01, X1, (AX)(SI*1)
-	VEXTRACTPS   $0x02, X1, (AX)(SI*2)
-	VEXTRACTPS   $0x03, X1, (AX)(BX*1)
-	ADDQ         $0x04, AX
-	DECQ         rows+32(FP)
+	VMOVUPS      X1, (AX)
+	ADDQ         SI, CX
+	ADDQ         SI, DI
+	ADDQ         SI, R8
+	ADDQ         SI, R9
+	ADDQ         $0x10, AX
+	DECQ         times+32(FP)
 	JNZ          row
 	VZEROUPPER
 	RET
 
-// func iq4nlAVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func iq4nlAVX2x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·iq4nlAVX2x1(SB), NOSPLIT, $0-48
 	MOVQ    out+0(FP), AX
 	MOVQ    w+8(FP), CX
 	MOVQ    act+16(FP), DX
+	MOVQ    ahead+40(FP), BX
 	VMOVDQU bl2Ones<>+0(SB), Y0
 	VMOVDQU bl2Nibble<>+0(SB), Y1
 	VMOVDQU bl2Nibbles<>+0(SB), Y2
@@ -246,17 +247,17 @@ TEXT ·iq4nlAVX2x1(SB), NOSPLIT, $0-48
 
 row:
 	VPXOR Y4, Y4, Y4
-	MOVQ  DX, BX
-	MOVQ  blocks+24(FP), SI
-	SHLQ  $0x05, SI
-	ADDQ  BX, SI
+	MOVQ  DX, SI
 	MOVQ  blocks+24(FP), DI
-	SHLQ  $0x02, DI
-	MOVQ  blocks+24(FP), DI
+	SHLQ  $0x05, DI
+	ADDQ  SI, DI
+	MOVQ  blocks+24(FP), R8
+	SHLQ  $0x02, R8
+	MOVQ  blocks+24(FP), R8
 
 loop0:
-	VMOVDQU        (BX), Y5
-	VBROADCASTSS   (SI), Y6
+	VMOVDQU        (SI), Y5
+	VBROADCASTSS   (DI), Y6
 	VBROADCASTI128 2(CX), Y7
 	VPSRLVQ        Y2, Y7, Y7
 	VPAND          Y1, Y7, Y7
@@ -270,11 +271,11 @@ loop0:
 	VCVTPH2PS      X7, Y7
 	VMULPS         Y6, Y7, Y7
 	VFMADD231PS    Y7, Y5, Y4
-	PREFETCHT0     2048(CX)
+	PREFETCHT0     (CX)(BX*1)
 	ADDQ           $0x12, CX
-	ADDQ           $0x20, BX
-	ADDQ           $0x04, SI
-	DECQ           DI
+	ADDQ           $0x20, SI
+	ADDQ           $0x04, DI
+	DECQ           R8
 	JNZ            loop0
 	VSHUFPS        $0x88, Y4, Y4, Y5
 	VSHUFPS        $0xdd, Y4, Y4, Y4
@@ -286,26 +287,24 @@ loop0:
 	VADDPS         X5, X4, X5
 	VMOVSS         X5, (AX)
 	ADDQ           $0x04, AX
-	DECQ           rows+32(FP)
+	DECQ           times+32(FP)
 	JNZ            row
 	VZEROUPPER
 	RET
 
-// func iq4nlAVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func iq4nlAVX2x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·iq4nlAVX2x4(SB), NOSPLIT, $0-48
 	MOVQ    out+0(FP), AX
 	MOVQ    w+8(FP), CX
 	MOVQ    act+16(FP), DX
-	MOVQ    blocks+24(FP), BX
-	IMUL3Q  $0x00000012, BX, BX
-	MOVQ    step+40(FP), SI
-	IMULQ   SI, BX
-	LEAQ    (CX)(BX*1), DI
-	LEAQ    (DI)(BX*1), R8
-	LEAQ    (R8)(BX*1), R9
-	SHLQ    $0x02, SI
-	LEAQ    (SI)(SI*2), BX
+	MOVQ    ahead+40(FP), BX
+	MOVQ    blocks+24(FP), SI
+	IMUL3Q  $0x00000012, SI, SI
+	LEAQ    (CX)(SI*1), DI
+	LEAQ    (DI)(SI*1), R8
+	LEAQ    (R8)(SI*1), R9
+	LEAQ    (SI)(SI*2), SI
 	VMOVDQU bl2Ones<>+0(SB), Y0
 	VMOVDQU bl2Nibble<>+0(SB), Y1
 	VMOVDQU bl2Nibbles<>+0(SB), Y2
@@ -340,7 +339,7 @@ loop0:
 	VCVTPH2PS      X11, Y11
 	VMULPS         Y9, Y11, Y11
 	VFMADD231PS    Y11, Y10, Y4
-	PREFETCHT0     2048(CX)
+	PREFETCHT0     (CX)(BX*1)
 	ADDQ           $0x12, CX
 	VBROADCASTI128 2(DI), Y10
 	VPSRLVQ        Y2, Y10, Y10
@@ -355,7 +354,7 @@ loop0:
 	VCVTPH2PS      X11, Y11
 	VMULPS         Y9, Y11, Y11
 	VFMADD231PS    Y11, Y10, Y5
-	PREFETCHT0     2048(DI)
+	PREFETCHT0     (DI)(BX*1)
 	ADDQ           $0x12, DI
 	VBROADCASTI128 2(R8), Y10
 	VPSRLVQ        Y2, Y10, Y10
@@ -370,7 +369,7 @@ loop0:
 	VCVTPH2PS      X11, Y11
 	VMULPS         Y9, Y11, Y11
 	VFMADD231PS    Y11, Y10, Y6
-	PREFETCHT0     2048(R8)
+	PREFETCHT0     (R8)(BX*1)
 	ADDQ           $0x12, R8
 	VBROADCASTI128 2(R9), Y10
 	VPSRLVQ        Y2, Y10, Y10
@@ -385,7 +384,7 @@ loop0:
 	VCVTPH2PS      X10, Y10
 	VMULPS         Y9, Y10, Y10
 	VFMADD231PS    Y10, Y8, Y7
-	PREFETCHT0     2048(R9)
+	PREFETCHT0     (R9)(BX*1)
 	ADDQ           $0x12, R9
 	ADDQ           $0x20, R10
 	ADDQ           $0x04, R11
@@ -402,40 +401,42 @@ loop0:
 	VADDPS         Y4, Y5, Y5
 	VEXTRACTF128   $0x01, Y5, X4
 	VADDPS         X4, X5, X4
-	VMOVSS         X4, (AX)
-	VEXTRACTPS     $0x01, X4, (AX)(SI*1)
-	VEXTRACTPS     $0x02, X4, (AX)(SI*2)
-	VEXTRACTPS     $0x03, X4, (AX)(BX*1)
-	ADDQ           $0x04, AX
-	DECQ           rows+32(FP)
+	VMOVUPS        X4, (AX)
+	ADDQ           SI, CX
+	ADDQ           SI, DI
+	ADDQ           SI, R8
+	ADDQ           SI, R9
+	ADDQ           $0x10, AX
+	DECQ           times+32(FP)
 	JNZ            row
 	VZEROUPPER
 	RET
 
-// func q4_0AVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q4_0AVX2x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q4_0AVX2x1(SB), NOSPLIT, $0-48
 	MOVQ    out+0(FP), AX
 	MOVQ    w+8(FP), CX
 	MOVQ    act+16(FP), DX
+	MOVQ    ahead+40(FP), BX
 	VMOVDQU bl2Ones<>+0(SB), Y0
 	VMOVDQU bl2Nibble<>+0(SB), Y1
 	VMOVDQU bl2Nibbles<>+0(SB), Y2
 
 row:
 	VPXOR Y3, Y3, Y3
-	MOVQ  DX, BX
-	MOVQ  blocks+24(FP), SI
-	SHLQ  $0x05, SI
-	ADDQ  BX, SI
+	MOVQ  DX, SI
 	MOVQ  blocks+24(FP), DI
-	SHLQ  $0x02, DI
+	SHLQ  $0x05, DI
+	ADDQ  SI, DI
 	MOVQ  blocks+24(FP), R8
+	SHLQ  $0x02, R8
+	MOVQ  blocks+24(FP), R9
 
 loop0:
-	VMOVDQU        (BX), Y4
-	VBROADCASTSS   (SI), Y5
-	VMOVSS         (SI)(DI*1), X6
+	VMOVDQU        (SI), Y4
+	VBROADCASTSS   (DI), Y5
+	VMOVSS         (DI)(R8*1), X6
 	VMULSS         bl2Minus8<>+0(SB), X6, X6
 	VBROADCASTI128 2(CX), Y7
 	VPSRLVQ        Y2, Y7, Y7
@@ -448,11 +449,11 @@ loop0:
 	VFMADD231PS    Y7, Y6, Y3
 	VMULPS         Y5, Y7, Y5
 	VFMADD231PS    Y5, Y4, Y3
-	PREFETCHT0     2048(CX)
+	PREFETCHT0     (CX)(BX*1)
 	ADDQ           $0x12, CX
-	ADDQ           $0x20, BX
-	ADDQ           $0x04, SI
-	DECQ           R8
+	ADDQ           $0x20, SI
+	ADDQ           $0x04, DI
+	DECQ           R9
 	JNZ            loop0
 	VSHUFPS        $0x88, Y3, Y3, Y4
 	VSHUFPS        $0xdd, Y3, Y3, Y3
@@ -464,26 +465,24 @@ loop0:
 	VADDPS         X4, X3, X4
 	VMOVSS         X4, (AX)
 	ADDQ           $0x04, AX
-	DECQ           rows+32(FP)
+	DECQ           times+32(FP)
 	JNZ            row
 	VZEROUPPER
 	RET
 
-// func q4_0AVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q4_0AVX2x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q4_0AVX2x4(SB), NOSPLIT, $0-48
 	MOVQ    out+0(FP), AX
 	MOVQ    w+8(FP), CX
 	MOVQ    act+16(FP), DX
-	MOVQ    blocks+24(FP), BX
-	IMUL3Q  $0x00000012, BX, BX
-	MOVQ    step+40(FP), SI
-	IMULQ   SI, BX
-	LEAQ    (CX)(BX*1), DI
-	LEAQ    (DI)(BX*1), R8
-	LEAQ    (R8)(BX*1), R9
-	SHLQ    $0x02, SI
-	LEAQ    (SI)(SI*2), BX
+	MOVQ    ahead+40(FP), BX
+	MOVQ    blocks+24(FP), SI
+	IMUL3Q  $0x00000012, SI, SI
+	LEAQ    (CX)(SI*1), DI
+	LEAQ    (DI)(SI*1), R8
+	LEAQ    (R8)(SI*1), R9
+	LEAQ    (SI)(SI*2), SI
 	VMOVDQU bl2Ones<>+0(SB), Y0
 	VMOVDQU bl2Nibble<>+0(SB), Y1
 	VMOVDQU bl2Nibbles<>+0(SB), Y2
@@ -517,7 +516,7 @@ loop0:
 	VFMADD231PS    Y11, Y9, Y3
 	VMULPS         Y8, Y11, Y11
 	VFMADD231PS    Y11, Y10, Y3
-	PREFETCHT0     2048(CX)
+	PREFETCHT0     (CX)(BX*1)
 	ADDQ           $0x12, CX
 	VBROADCASTI128 2(DI), Y10
 	VPSRLVQ        Y2, Y10, Y10
@@ -530,7 +529,7 @@ loop0:
 	VFMADD231PS    Y11, Y9, Y4
 	VMULPS         Y8, Y11, Y11
 	VFMADD231PS    Y11, Y10, Y4
-	PREFETCHT0     2048(DI)
+	PREFETCHT0     (DI)(BX*1)
 	ADDQ           $0x12, DI
 	VBROADCASTI128 2(R8), Y10
 	VPSRLVQ        Y2, Y10, Y10
@@ -543,7 +542,7 @@ loop0:
 	VFMADD231PS    Y11, Y9, Y5
 	VMULPS         Y8, Y11, Y11
 	VFMADD231PS    Y11, Y10, Y5
-	PREFETCHT0     2048(R8)
+	PREFETCHT0     (R8)(BX*1)
 	ADDQ           $0x12, R8
 	VBROADCASTI128 2(R9), Y10
 	VPSRLVQ        Y2, Y10, Y10
@@ -556,7 +555,7 @@ loop0:
 	VFMADD231PS    Y10, Y9, Y6
 	VMULPS         Y8, Y10, Y8
 	VFMADD231PS    Y8, Y7, Y6
-	PREFETCHT0     2048(R9)
+	PREFETCHT0     (R9)(BX*1)
 	ADDQ           $0x12, R9
 	ADDQ           $0x20, R10
 	ADDQ           $0x04, R11
@@ -573,40 +572,42 @@ loop0:
 	VADDPS         Y3, Y4, Y4
 	VEXTRACTF128   $0x01, Y4, X3
 	VADDPS         X3, X4, X3
-	VMOVSS         X3, (AX)
-	VEXTRACTPS     $0x01, X3, (AX)(SI*1)
-	VEXTRACTPS     $0x02, X3, (AX)(SI*2)
-	VEXTRACTPS     $0x03, X3, (AX)(BX*1)
-	ADDQ           $0x04, AX
-	DECQ           rows+32(FP)
+	VMOVUPS        X3, (AX)
+	ADDQ           SI, CX
+	ADDQ           SI, DI
+	ADDQ           SI, R8
+	ADDQ           SI, R9
+	ADDQ           $0x10, AX
+	DECQ           times+32(FP)
 	JNZ            row
 	VZEROUPPER
 	RET
 
-// func q4_1AVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q4_1AVX2x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q4_1AVX2x1(SB), NOSPLIT, $0-48
 	MOVQ    out+0(FP), AX
 	MOVQ    w+8(FP), CX
 	MOVQ    act+16(FP), DX
+	MOVQ    ahead+40(FP), BX
 	VMOVDQU bl2Ones<>+0(SB), Y0
 	VMOVDQU bl2Nibble<>+0(SB), Y1
 	VMOVDQU bl2Nibbles<>+0(SB), Y2
 
 row:
 	VPXOR Y3, Y3, Y3
-	MOVQ  DX, BX
-	MOVQ  blocks+24(FP), SI
-	SHLQ  $0x05, SI
-	ADDQ  BX, SI
+	MOVQ  DX, SI
 	MOVQ  blocks+24(FP), DI
-	SHLQ  $0x02, DI
+	SHLQ  $0x05, DI
+	ADDQ  SI, DI
 	MOVQ  blocks+24(FP), R8
+	SHLQ  $0x02, R8
+	MOVQ  blocks+24(FP), R9
 
 loop0:
-	VMOVDQU        (BX), Y4
-	VBROADCASTSS   (SI), Y5
-	VMOVSS         (SI)(DI*1), X6
+	VMOVDQU        (SI), Y4
+	VBROADCASTSS   (DI), Y5
+	VMOVSS         (DI)(R8*1), X6
 	VBROADCASTI128 4(CX), Y7
 	VPSRLVQ        Y2, Y7, Y7
 	VPAND          Y1, Y7, Y7
@@ -620,11 +621,11 @@ loop0:
 	VFMADD231PS    Y8, Y6, Y3
 	VMULPS         Y5, Y7, Y5
 	VFMADD231PS    Y5, Y4, Y3
-	PREFETCHT0     2048(CX)
+	PREFETCHT0     (CX)(BX*1)
 	ADDQ           $0x14, CX
-	ADDQ           $0x20, BX
-	ADDQ           $0x04, SI
-	DECQ           R8
+	ADDQ           $0x20, SI
+	ADDQ           $0x04, DI
+	DECQ           R9
 	JNZ            loop0
 	VSHUFPS        $0x88, Y3, Y3, Y4
 	VSHUFPS        $0xdd, Y3, Y3, Y3
@@ -636,26 +637,24 @@ loop0:
 	VADDPS         X4, X3, X4
 	VMOVSS         X4, (AX)
 	ADDQ           $0x04, AX
-	DECQ           rows+32(FP)
+	DECQ           times+32(FP)
 	JNZ            row
 	VZEROUPPER
 	RET
 
-// func q4_1AVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q4_1AVX2x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q4_1AVX2x4(SB), NOSPLIT, $0-48
 	MOVQ    out+0(FP), AX
 	MOVQ    w+8(FP), CX
 	MOVQ    act+16(FP), DX
-	MOVQ    blocks+24(FP), BX
-	IMUL3Q  $0x00000014, BX, BX
-	MOVQ    step+40(FP), SI
-	IMULQ   SI, BX
-	LEAQ    (CX)(BX*1), DI
-	LEAQ    (DI)(BX*1), R8
-	LEAQ    (R8)(BX*1), R9
-	SHLQ    $0x02, SI
-	LEAQ    (SI)(SI*2), BX
+	MOVQ    ahead+40(FP), BX
+	MOVQ    blocks+24(FP), SI
+	IMUL3Q  $0x00000014, SI, SI
+	LEAQ    (CX)(SI*1), DI
+	LEAQ    (DI)(SI*1), R8
+	LEAQ    (R8)(SI*1), R9
+	LEAQ    (SI)(SI*2), SI
 	VMOVDQU bl2Ones<>+0(SB), Y0
 	VMOVDQU bl2Nibble<>+0(SB), Y1
 	VMOVDQU bl2Nibbles<>+0(SB), Y2
@@ -690,7 +689,7 @@ loop0:
 	VFMADD231PS    Y12, Y9, Y3
 	VMULPS         Y8, Y11, Y11
 	VFMADD231PS    Y11, Y10, Y3
-	PREFETCHT0     2048(CX)
+	PREFETCHT0     (CX)(BX*1)
 	ADDQ           $0x14, CX
 	VBROADCASTI128 4(DI), Y10
 	VPSRLVQ        Y2, Y10, Y10
@@ -705,7 +704,7 @@ loop0:
 	VFMADD231PS    Y12, Y9, Y4
 	VMULPS         Y8, Y11, Y11
 	VFMADD231PS    Y11, Y10, Y4
-	PREFETCHT0     2048(DI)
+	PREFETCHT0     (DI)(BX*1)
 	ADDQ           $0x14, DI
 	VBROADCASTI128 4(R8), Y10
 	VPSRLVQ        Y2, Y10, Y10
@@ -720,7 +719,7 @@ loop0:
 	VFMADD231PS    Y12, Y9, Y5
 	VMULPS         Y8, Y11, Y11
 	VFMADD231PS    Y11, Y10, Y5
-	PREFETCHT0     2048(R8)
+	PREFETCHT0     (R8)(BX*1)
 	ADDQ           $0x14, R8
 	VBROADCASTI128 4(R9), Y10
 	VPSRLVQ        Y2, Y10, Y10
@@ -735,7 +734,7 @@ loop0:
 	VFMADD231PS    Y11, Y9, Y6
 	VMULPS         Y8, Y10, Y8
 	VFMADD231PS    Y8, Y7, Y6
-	PREFETCHT0     2048(R9)
+	PREFETCHT0     (R9)(BX*1)
 	ADDQ           $0x14, R9
 	ADDQ           $0x20, R10
 	ADDQ           $0x04, R11
@@ -752,22 +751,24 @@ loop0:
 	VADDPS         Y3, Y4, Y4
 	VEXTRACTF128   $0x01, Y4, X3
 	VADDPS         X3, X4, X3
-	VMOVSS         X3, (AX)
-	VEXTRACTPS     $0x01, X3, (AX)(SI*1)
-	VEXTRACTPS     $0x02, X3, (AX)(SI*2)
-	VEXTRACTPS     $0x03, X3, (AX)(BX*1)
-	ADDQ           $0x04, AX
-	DECQ           rows+32(FP)
+	VMOVUPS        X3, (AX)
+	ADDQ           SI, CX
+	ADDQ           SI, DI
+	ADDQ           SI, R8
+	ADDQ           SI, R9
+	ADDQ           $0x10, AX
+	DECQ           times+32(FP)
 	JNZ            row
 	VZEROUPPER
 	RET
 
-// func q5_0AVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q5_0AVX2x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q5_0AVX2x1(SB), NOSPLIT, $0-48
 	MOVQ    out+0(FP), AX
 	MOVQ    w+8(FP), CX
 	MOVQ    act+16(FP), DX
+	MOVQ    ahead+40(FP), BX
 	VMOVDQU bl2Ones<>+0(SB), Y0
 	VMOVDQU bl2Nibble<>+0(SB), Y1
 	VMOVDQU bl2Nibbles<>+0(SB), Y2
@@ -776,18 +777,18 @@ TEXT ·q5_0AVX2x1(SB), NOSPLIT, $0-48
 
 row:
 	VPXOR Y5, Y5, Y5
-	MOVQ  DX, BX
-	MOVQ  blocks+24(FP), SI
-	SHLQ  $0x05, SI
-	ADDQ  BX, SI
+	MOVQ  DX, SI
 	MOVQ  blocks+24(FP), DI
-	SHLQ  $0x02, DI
+	SHLQ  $0x05, DI
+	ADDQ  SI, DI
 	MOVQ  blocks+24(FP), R8
+	SHLQ  $0x02, R8
+	MOVQ  blocks+24(FP), R9
 
 loop0:
-	VMOVDQU        (BX), Y6
-	VBROADCASTSS   (SI), Y7
-	VMOVSS         (SI)(DI*1), X8
+	VMOVDQU        (SI), Y6
+	VBROADCASTSS   (DI), Y7
+	VMOVSS         (DI)(R8*1), X8
 	VMULSS         bl2Minus16<>+0(SB), X8, X8
 	VBROADCASTI128 6(CX), Y9
 	VPSRLVQ        Y2, Y9, Y9
@@ -806,11 +807,11 @@ loop0:
 	VFMADD231PS    Y9, Y8, Y5
 	VMULPS         Y7, Y9, Y7
 	VFMADD231PS    Y7, Y6, Y5
-	PREFETCHT0     2048(CX)
+	PREFETCHT0     (CX)(BX*1)
 	ADDQ           $0x16, CX
-	ADDQ           $0x20, BX
-	ADDQ           $0x04, SI
-	DECQ           R8
+	ADDQ           $0x20, SI
+	ADDQ           $0x04, DI
+	DECQ           R9
 	JNZ            loop0
 	VSHUFPS        $0x88, Y5, Y5, Y6
 	VSHUFPS        $0xdd, Y5, Y5, Y5
@@ -822,26 +823,24 @@ loop0:
 	VADDPS         X6, X5, X6
 	VMOVSS         X6, (AX)
 	ADDQ           $0x04, AX
-	DECQ           rows+32(FP)
+	DECQ           times+32(FP)
 	JNZ            row
 	VZEROUPPER
 	RET
 
-// func q5_0AVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q5_0AVX2x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q5_0AVX2x4(SB), NOSPLIT, $0-48
 	MOVQ    out+0(FP), AX
 	MOVQ    w+8(FP), CX
 	MOVQ    act+16(FP), DX
-	MOVQ    blocks+24(FP), BX
-	IMUL3Q  $0x00000016, BX, BX
-	MOVQ    step+40(FP), SI
-	IMULQ   SI, BX
-	LEAQ    (CX)(BX*1), DI
-	LEAQ    (DI)(BX*1), R8
-	LEAQ    (R8)(BX*1), R9
-	SHLQ    $0x02, SI
-	LEAQ    (SI)(SI*2), BX
+	MOVQ    ahead+40(FP), BX
+	MOVQ    blocks+24(FP), SI
+	IMUL3Q  $0x00000016, SI, SI
+	LEAQ    (CX)(SI*1), DI
+	LEAQ    (DI)(SI*1), R8
+	LEAQ    (R8)(SI*1), R9
+	LEAQ    (SI)(SI*2), SI
 	VMOVDQU bl2Ones<>+0(SB), Y0
 	VMOVDQU bl2Nibble<>+0(SB), Y1
 	VMOVDQU bl2Nibbles<>+0(SB), Y2
@@ -883,7 +882,7 @@ loop0:
 	VFMADD231PS    Y13, Y11, Y5
 	VMULPS         Y10, Y13, Y13
 	VFMADD231PS    Y13, Y12, Y5
-	PREFETCHT0     2048(CX)
+	PREFETCHT0     (CX)(BX*1)
 	ADDQ           $0x16, CX
 	VBROADCASTI128 6(DI), Y12
 	VPSRLVQ        Y2, Y12, Y12
@@ -902,7 +901,7 @@ loop0:
 	VFMADD231PS    Y13, Y11, Y6
 	VMULPS         Y10, Y13, Y13
 	VFMADD231PS    Y13, Y12, Y6
-	PREFETCHT0     2048(DI)
+	PREFETCHT0     (DI)(BX*1)
 	ADDQ           $0x16, DI
 	VBROADCASTI128 6(R8), Y12
 	VPSRLVQ        Y2, Y12, Y12
@@ -921,7 +920,7 @@ loop0:
 	VFMADD231PS    Y13, Y11, Y7
 	VMULPS         Y10, Y13, Y13
 	VFMADD231PS    Y13, Y12, Y7
-	PREFETCHT0     2048(R8)
+	PREFETCHT0     (R8)(BX*1)
 	ADDQ           $0x16, R8
 	VBROADCASTI128 6(R9), Y12
 	VPSRLVQ        Y2, Y12, Y12
@@ -940,7 +939,7 @@ loop0:
 	VFMADD231PS    Y12, Y11, Y8
 	VMULPS         Y10, Y12, Y10
 	VFMADD231PS    Y10, Y9, Y8
-	PREFETCHT0     2048(R9)
+	PREFETCHT0     (R9)(BX*1)
 	ADDQ           $0x16, R9
 	ADDQ           $0x20, R10
 	ADDQ           $0x04, R11
@@ -957,22 +956,24 @@ loop0:
 	VADDPS         Y5, Y6, Y6
 	VEXTRACTF128   $0x01, Y6, X5
 	VADDPS         X5, X6, X5
-	VMOVSS         X5, (AX)
-	VEXTRACTPS     $0x01, X5, (AX)(SI*1)
-	VEXTRACTPS     $0x02, X5, (AX)(SI*2)
-	VEXTRACTPS     $0x03, X5, (AX)(BX*1)
-	ADDQ           $0x04, AX
-	DECQ           rows+32(FP)
+	VMOVUPS        X5, (AX)
+	ADDQ           SI, CX
+	ADDQ           SI, DI
+	ADDQ           SI, R8
+	ADDQ           SI, R9
+	ADDQ           $0x10, AX
+	DECQ           times+32(FP)
 	JNZ            row
 	VZEROUPPER
 	RET
 
-// func q5_1AVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q5_1AVX2x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q5_1AVX2x1(SB), NOSPLIT, $0-48
 	MOVQ    out+0(FP), AX
 	MOVQ    w+8(FP), CX
 	MOVQ    act+16(FP), DX
+	MOVQ    ahead+40(FP), BX
 	VMOVDQU bl2Ones<>+0(SB), Y0
 	VMOVDQU bl2Nibble<>+0(SB), Y1
 	VMOVDQU bl2Nibbles<>+0(SB), Y2
@@ -981,18 +982,18 @@ TEXT ·q5_1AVX2x1(SB), NOSPLIT, $0-48
 
 row:
 	VPXOR Y5, Y5, Y5
-	MOVQ  DX, BX
-	MOVQ  blocks+24(FP), SI
-	SHLQ  $0x05, SI
-	ADDQ  BX, SI
+	MOVQ  DX, SI
 	MOVQ  blocks+24(FP), DI
-	SHLQ  $0x02, DI
+	SHLQ  $0x05, DI
+	ADDQ  SI, DI
 	MOVQ  blocks+24(FP), R8
+	SHLQ  $0x02, R8
+	MOVQ  blocks+24(FP), R9
 
 loop0:
-	VMOVDQU        (BX), Y6
-	VBROADCASTSS   (SI), Y7
-	VMOVSS         (SI)(DI*1), X8
+	VMOVDQU        (SI), Y6
+	VBROADCASTSS   (DI), Y7
+	VMOVSS         (DI)(R8*1), X8
 	VBROADCASTI128 8(CX), Y9
 	VPSRLVQ        Y2, Y9, Y9
 	VPAND          Y1, Y9, Y9
@@ -1012,11 +1013,11 @@ loop0:
 	VFMADD231PS    Y10, Y8, Y5
 	VMULPS         Y7, Y9, Y7
 	VFMADD231PS    Y7, Y6, Y5
-	PREFETCHT0     2048(CX)
+	PREFETCHT0     (CX)(BX*1)
 	ADDQ           $0x18, CX
-	ADDQ           $0x20, BX
-	ADDQ           $0x04, SI
-	DECQ           R8
+	ADDQ           $0x20, SI
+	ADDQ           $0x04, DI
+	DECQ           R9
 	JNZ            loop0
 	VSHUFPS        $0x88, Y5, Y5, Y6
 	VSHUFPS        $0xdd, Y5, Y5, Y5
@@ -1028,26 +1029,24 @@ loop0:
 	VADDPS         X6, X5, X6
 	VMOVSS         X6, (AX)
 	ADDQ           $0x04, AX
-	DECQ           rows+32(FP)
+	DECQ           times+32(FP)
 	JNZ            row
 	VZEROUPPER
 	RET
 
-// func q5_1AVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q5_1AVX2x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q5_1AVX2x4(SB), NOSPLIT, $0-48
 	MOVQ    out+0(FP), AX
 	MOVQ    w+8(FP), CX
 	MOVQ    act+16(FP), DX
-	MOVQ    blocks+24(FP), BX
-	IMUL3Q  $0x00000018, BX, BX
-	MOVQ    step+40(FP), SI
-	IMULQ   SI, BX
-	LEAQ    (CX)(BX*1), DI
-	LEAQ    (DI)(BX*1), R8
-	LEAQ    (R8)(BX*1), R9
-	SHLQ    $0x02, SI
-	LEAQ    (SI)(SI*2), BX
+	MOVQ    ahead+40(FP), BX
+	MOVQ    blocks+24(FP), SI
+	IMUL3Q  $0x00000018, SI, SI
+	LEAQ    (CX)(SI*1), DI
+	LEAQ    (DI)(SI*1), R8
+	LEAQ    (R8)(SI*1), R9
+	LEAQ    (SI)(SI*2), SI
 	VMOVDQU bl2Ones<>+0(SB), Y0
 	VMOVDQU bl2Nibble<>+0(SB), Y1
 	VMOVDQU bl2Nibbles<>+0(SB), Y2
@@ -1090,7 +1089,7 @@ loop0:
 	VFMADD231PS    Y14, Y11, Y5
 	VMULPS         Y10, Y13, Y13
 	VFMADD231PS    Y13, Y12, Y5
-	PREFETCHT0     2048(CX)
+	PREFETCHT0     (CX)(BX*1)
 	ADDQ           $0x18, CX
 	VBROADCASTI128 8(DI), Y12
 	VPSRLVQ        Y2, Y12, Y12
@@ -1111,7 +1110,7 @@ loop0:
 	VFMADD231PS    Y14, Y11, Y6
 	VMULPS         Y10, Y13, Y13
 	VFMADD231PS    Y13, Y12, Y6
-	PREFETCHT0     2048(DI)
+	PREFETCHT0     (DI)(BX*1)
 	ADDQ           $0x18, DI
 	VBROADCASTI128 8(R8), Y12
 	VPSRLVQ        Y2, Y12, Y12
@@ -1132,7 +1131,7 @@ loop0:
 	VFMADD231PS    Y14, Y11, Y7
 	VMULPS         Y10, Y13, Y13
 	VFMADD231PS    Y13, Y12, Y7
-	PREFETCHT0     2048(R8)
+	PREFETCHT0     (R8)(BX*1)
 	ADDQ           $0x18, R8
 	VBROADCASTI128 8(R9), Y12
 	VPSRLVQ        Y2, Y12, Y12
@@ -1153,7 +1152,7 @@ loop0:
 	VFMADD231PS    Y13, Y11, Y8
 	VMULPS         Y10, Y12, Y10
 	VFMADD231PS    Y10, Y9, Y8
-	PREFETCHT0     2048(R9)
+	PREFETCHT0     (R9)(BX*1)
 	ADDQ           $0x18, R9
 	ADDQ           $0x20, R10
 	ADDQ           $0x04, R11
@@ -1170,12 +1169,13 @@ loop0:
 	VADDPS         Y5, Y6, Y6
 	VEXTRACTF128   $0x01, Y6, X5
 	VADDPS         X5, X6, X5
-	VMOVSS         X5, (AX)
-	VEXTRACTPS     $0x01, X5, (AX)(SI*1)
-	VEXTRACTPS     $0x02, X5, (AX)(SI*2)
-	VEXTRACTPS     $0x03, X5, (AX)(BX*1)
-	ADDQ           $0x04, AX
-	DECQ           rows+32(FP)
+	VMOVUPS        X5, (AX)
+	ADDQ           SI, CX
+	ADDQ           SI, DI
+	ADDQ           SI, R8
+	ADDQ           SI, R9
+	ADDQ           $0x10, AX
+	DECQ           times+32(FP)
 	JNZ            row
 	VZEROUPPER
 	RET

@@ -4,26 +4,26 @@
 
 package simd
 
-func q8_0AVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q8_0AVX512x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func q8_0AVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q8_0AVX512x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func q4_0AVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q4_0AVX512x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func q4_0AVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q4_0AVX512x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func q4_1AVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q4_1AVX512x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func q4_1AVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q4_1AVX512x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func q5_0AVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q5_0AVX512x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func q5_0AVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q5_0AVX512x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func q5_1AVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q5_1AVX512x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func q5_1AVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q5_1AVX512x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func iq4nlAVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func iq4nlAVX512x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func iq4nlAVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func iq4nlAVX512x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)

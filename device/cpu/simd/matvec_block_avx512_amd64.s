@@ -4,26 +4,27 @@
 
 #include "textflag.h"
 
-// func q8_0AVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q8_0AVX512x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, AVX512VL, AVX512VNNI, F16C, FMA3, MMX+
 TEXT ·q8_0AVX512x1(SB), NOSPLIT, $0-48
 	MOVQ out+0(FP), AX
 	MOVQ w+8(FP), CX
 	MOVQ act+16(FP), DX
+	MOVQ ahead+40(FP), BX
 
 row:
 	VPXOR Y0, Y0, Y0
-	MOVQ  DX, BX
-	MOVQ  blocks+24(FP), SI
-	SHLQ  $0x05, SI
-	ADDQ  BX, SI
+	MOVQ  DX, SI
 	MOVQ  blocks+24(FP), DI
-	SHLQ  $0x02, DI
-	MOVQ  blocks+24(FP), DI
+	SHLQ  $0x05, DI
+	ADDQ  SI, DI
+	MOVQ  blocks+24(FP), R8
+	SHLQ  $0x02, R8
+	MOVQ  blocks+24(FP), R8
 
 loop0:
-	VMOVDQU      (BX), Y1
-	VBROADCASTSS (SI), Y2
+	VMOVDQU      (SI), Y1
+	VBROADCASTSS (DI), Y2
 	VPABSB       2(CX), Y3
 	VPSIGNB      2(CX), Y1, Y1
 	VPXOR        Y4, Y4, Y4
@@ -33,11 +34,11 @@ loop0:
 	VCVTPH2PS    X1, Y1
 	VMULPS       Y2, Y1, Y1
 	VFMADD231PS  Y1, Y4, Y0
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   (CX)(BX*1)
 	ADDQ         $0x22, CX
-	ADDQ         $0x20, BX
-	ADDQ         $0x04, SI
-	DECQ         DI
+	ADDQ         $0x20, SI
+	ADDQ         $0x04, DI
+	DECQ         R8
 	JNZ          loop0
 	VSHUFPS      $0x88, Y0, Y0, Y1
 	VSHUFPS      $0xdd, Y0, Y0, Y0
@@ -49,26 +50,24 @@ loop0:
 	VADDPS       X1, X0, X1
 	VMOVSS       X1, (AX)
 	ADDQ         $0x04, AX
-	DECQ         rows+32(FP)
+	DECQ         times+32(FP)
 	JNZ          row
 	VZEROUPPER
 	RET
 
-// func q8_0AVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q8_0AVX512x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, AVX512VL, AVX512VNNI, F16C, FMA3, MMX+
 TEXT ·q8_0AVX512x4(SB), NOSPLIT, $0-48
 	MOVQ   out+0(FP), AX
 	MOVQ   w+8(FP), CX
 	MOVQ   act+16(FP), DX
-	MOVQ   blocks+24(FP), BX
-	IMUL3Q $0x00000022, BX, BX
-	MOVQ   step+40(FP), SI
-	IMULQ  SI, BX
-	LEAQ   (CX)(BX*1), DI
-	LEAQ   (DI)(BX*1), R8
-	LEAQ   (R8)(BX*1), R9
-	SHLQ   $0x02, SI
-	LEAQ   (SI)(SI*2), BX
+	MOVQ   ahead+40(FP), BX
+	MOVQ   blocks+24(FP), SI
+	IMUL3Q $0x00000022, SI, SI
+	LEAQ   (CX)(SI*1), DI
+	LEAQ   (DI)(SI*1), R8
+	LEAQ   (R8)(SI*1), R9
+	LEAQ   (SI)(SI*2), SI
 
 row:
 	VPXOR Y0, Y0, Y0
@@ -95,7 +94,7 @@ loop0:
 	VCVTPH2PS    X6, Y6
 	VMULPS       Y5, Y6, Y6
 	VFMADD231PS  Y6, Y8, Y0
-	PREFETCHT0   2048(CX)
+	PREFETCHT0   (CX)(BX*1)
 	ADDQ         $0x22, CX
 	VPABSB       2(DI), Y6
 	VPSIGNB      2(DI), Y4, Y7
@@ -106,7 +105,7 @@ loop0:
 	VCVTPH2PS    X6, Y6
 	VMULPS       Y5, Y6, Y6
 	VFMADD231PS  Y6, Y8, Y1
-	PREFETCHT0   2048(DI)
+	PREFETCHT0   (DI)(BX*1)
 	ADDQ         $0x22, DI
 	VPABSB       2(R8), Y6
 	VPSIGNB      2(R8), Y4, Y7
@@ -117,7 +116,7 @@ loop0:
 	VCVTPH2PS    X6, Y6
 	VMULPS       Y5, Y6, Y6
 	VFMADD231PS  Y6, Y8, Y2
-	PREFETCHT0   2048(R8)
+	PREFETCHT0   (R8)(BX*1)
 	ADDQ         $0x22, R8
 	VPABSB       2(R9), Y6
 	VPSIGNB      2(R9), Y4, Y4
@@ -128,7 +127,7 @@ loop0:
 	VCVTPH2PS    X4, Y4
 	VMULPS       Y5, Y4, Y4
 	VFMADD231PS  Y4, Y7, Y3
-	PREFETCHT0   2048(R9)
+	PREFETCHT0   (R9)(BX*1)
 	ADDQ         $0x22, R9
 	ADDQ         $0x20, R10
 	ADDQ         $0x04, R11
@@ -145,12 +144,13 @@ loop0:
 	VADDPS       Y0, Y1, Y1
 	VEXTRACTF128 $0x01, Y1, X0
 	VADDPS       X0, X1, X0
-	VMOVSS       X0, (AX)
-	VEXTRACTPS   $0x01, X0, (AX)(SI*1)
-	VEXTRACTPS   $0x02, X0, (AX)(SI*2)
-	VEXTRACTPS   $0x03, X0, (AX)(BX*1)
-	ADDQ         $0x04, AX
-	DECQ         rows+32(FP)
+	VMOVUPS      X0, (AX)
+	ADDQ         SI, CX
+	ADDQ         SI, DI
+	ADDQ         SI, R8
+	ADDQ         SI, R9
+	ADDQ         $0x10, AX
+	DECQ         times+32(FP)
 	JNZ          row
 	VZEROUPPER
 	RET
@@ -158,53 +158,54 @@ loop0:
 DATA bl5Minus8<>+0(SB)/4, $0xc1000000
 GLOBL bl5Minus8<>(SB), RODATA|NOPTR, $4
 
-// func q4_0AVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q4_0AVX512x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, AVX512VNNI, MMX+
 TEXT ·q4_0AVX512x1(SB), NOSPLIT, $0-48
 	MOVQ         out+0(FP), AX
 	MOVQ         w+8(FP), CX
 	MOVQ         act+16(FP), DX
+	MOVQ         ahead+40(FP), BX
 	VMOVDQU64    bl5Nibble64<>+0(SB), Z0
 	VMOVDQU64    bl5Nibbles64<>+0(SB), Z1
 	VBROADCASTSS bl5Minus8<>+0(SB), Z2
 
 row:
 	VPXORD Z3, Z3, Z3
-	MOVQ   DX, BX
-	MOVQ   blocks+24(FP), R8
-	MOVQ   R8, SI
-	SHLQ   $0x05, SI
-	ADDQ   BX, SI
-	LEAQ   (SI)(R8*4), DI
-	MOVQ   $0x00000024, R9
-	MOVL   $0x000000f0, R10
-	KMOVW  R10, K1
-	MOVL   $0x0000ff00, R10
-	KMOVW  R10, K2
-	MOVL   $0x00000100, R10
-	KMOVW  R10, K3
-	MOVL   $0x000000ff, R10
-	KMOVW  R10, K4
+	MOVQ   DX, SI
+	MOVQ   blocks+24(FP), R9
+	MOVQ   R9, DI
+	SHLQ   $0x05, DI
+	ADDQ   SI, DI
+	LEAQ   (DI)(R9*4), R8
+	MOVQ   $0x00000024, R10
+	MOVL   $0x000000f0, R11
+	KMOVW  R11, K1
+	MOVL   $0x0000ff00, R11
+	KMOVW  R11, K2
+	MOVL   $0x00000100, R11
+	KMOVW  R11, K3
+	MOVL   $0x000000ff, R11
+	KMOVW  R11, K4
 
 pair:
-	CMPQ  R8, $0x01
+	CMPQ  R9, $0x01
 	JNE   whole
-	MOVQ  $0x00000012, R9
-	MOVL  $0x00000000, R10
-	KMOVW R10, K1
-	MOVL  $0x00000000, R10
-	KMOVW R10, K2
-	MOVL  $0x00000000, R10
-	KMOVW R10, K3
-	MOVL  $0x0000000f, R10
-	KMOVW R10, K4
+	MOVQ  $0x00000012, R10
+	MOVL  $0x00000000, R11
+	KMOVW R11, K1
+	MOVL  $0x00000000, R11
+	KMOVW R11, K2
+	MOVL  $0x00000000, R11
+	KMOVW R11, K3
+	MOVL  $0x0000000f, R11
+	KMOVW R11, K4
 
 whole:
-	VMOVDQU64.Z     (BX), K4, Z4
-	VBROADCASTSS    (SI), Z5
-	VBROADCASTSS    4(SI), K2, Z5
-	VMOVSS          (DI), X6
-	VBROADCASTSS    4(DI), K3, Z6
+	VMOVDQU64.Z     (SI), K4, Z4
+	VBROADCASTSS    (DI), Z5
+	VBROADCASTSS    4(DI), K2, Z5
+	VMOVSS          (R8), X6
+	VBROADCASTSS    4(R8), K3, Z6
 	VMULPS          Z2, Z6, Z6
 	VBROADCASTI64X2 2(CX), Z7
 	VBROADCASTI64X2 20(CX), K1, Z7
@@ -219,12 +220,12 @@ whole:
 	VFMADD231PS     Z4, Z6, Z3
 	VMULPS          Z5, Z4, Z4
 	VFMADD231PS     Z4, Z8, Z3
-	PREFETCHT0      2048(CX)
-	ADDQ            R9, CX
-	ADDQ            $0x40, BX
-	ADDQ            $0x08, SI
+	PREFETCHT0      (CX)(BX*1)
+	ADDQ            R10, CX
+	ADDQ            $0x40, SI
 	ADDQ            $0x08, DI
-	SUBQ            $0x02, R8
+	ADDQ            $0x08, R8
+	SUBQ            $0x02, R9
 	JG              pair
 	VEXTRACTF64X4   $0x01, Z3, Y4
 	VADDPS          Y4, Y3, Y4
@@ -238,7 +239,7 @@ whole:
 	VADDPS          X5, X4, X5
 	VMOVSS          X5, (AX)
 	ADDQ            $0x04, AX
-	DECQ            rows+32(FP)
+	DECQ            times+32(FP)
 	JNZ             row
 	VZEROUPPER
 	RET
@@ -279,21 +280,19 @@ DATA bl5Nibbles64<>+56(SB)/4, $0x00000004
 DATA bl5Nibbles64<>+60(SB)/4, $0x00000000
 GLOBL bl5Nibbles64<>(SB), RODATA|NOPTR, $64
 
-// func q4_0AVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q4_0AVX512x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, AVX512VNNI, MMX+
 TEXT ·q4_0AVX512x4(SB), NOSPLIT, $0-48
 	MOVQ         out+0(FP), AX
 	MOVQ         w+8(FP), CX
 	MOVQ         act+16(FP), DX
-	MOVQ         blocks+24(FP), BX
-	IMUL3Q       $0x00000012, BX, BX
-	MOVQ         step+40(FP), SI
-	IMULQ        SI, BX
-	LEAQ         (CX)(BX*1), DI
-	LEAQ         (DI)(BX*1), R8
-	LEAQ         (R8)(BX*1), R9
-	SHLQ         $0x02, SI
-	LEAQ         (SI)(SI*2), BX
+	MOVQ         ahead+40(FP), BX
+	MOVQ         blocks+24(FP), SI
+	IMUL3Q       $0x00000012, SI, SI
+	LEAQ         (CX)(SI*1), DI
+	LEAQ         (DI)(SI*1), R8
+	LEAQ         (R8)(SI*1), R9
+	LEAQ         (SI)(SI*2), SI
 	VMOVDQU64    bl5Nibble64<>+0(SB), Z0
 	VMOVDQU64    bl5Nibbles64<>+0(SB), Z1
 	VBROADCASTSS bl5Minus8<>+0(SB), Z2
@@ -352,7 +351,7 @@ whole:
 	VFMADD231PS     Z10, Z9, Z3
 	VMULPS          Z8, Z10, Z10
 	VFMADD231PS     Z10, Z11, Z3
-	PREFETCHT0      2048(CX)
+	PREFETCHT0      (CX)(BX*1)
 	ADDQ            R14, CX
 	VBROADCASTI64X2 2(DI), Z10
 	VBROADCASTI64X2 20(DI), K1, Z10
@@ -367,7 +366,7 @@ whole:
 	VFMADD231PS     Z10, Z9, Z4
 	VMULPS          Z8, Z10, Z10
 	VFMADD231PS     Z10, Z12, Z4
-	PREFETCHT0      2048(DI)
+	PREFETCHT0      (DI)(BX*1)
 	ADDQ            R14, DI
 	VBROADCASTI64X2 2(R8), Z10
 	VBROADCASTI64X2 20(R8), K1, Z10
@@ -382,7 +381,7 @@ whole:
 	VFMADD231PS     Z10, Z9, Z5
 	VMULPS          Z8, Z10, Z10
 	VFMADD231PS     Z10, Z13, Z5
-	PREFETCHT0      2048(R8)
+	PREFETCHT0      (R8)(BX*1)
 	ADDQ            R14, R8
 	VBROADCASTI64X2 2(R9), Z10
 	VBROADCASTI64X2 20(R9), K1, Z10
@@ -397,7 +396,7 @@ whole:
 	VFMADD231PS     Z7, Z9, Z6
 	VMULPS          Z8, Z7, Z7
 	VFMADD231PS     Z7, Z14, Z6
-	PREFETCHT0      2048(R9)
+	PREFETCHT0      (R9)(BX*1)
 	ADDQ            R14, R9
 	ADDQ            $0x40, R10
 	ADDQ            $0x08, R11
@@ -423,62 +422,64 @@ whole:
 	VADDPS          Y7, Y8, Y8
 	VEXTRACTF32X4   $0x01, Y8, X7
 	VADDPS          X7, X8, X7
-	VMOVSS          X7, (AX)
-	VEXTRACTPS      $0x01, X7, (AX)(SI*1)
-	VEXTRACTPS      $0x02, X7, (AX)(SI*2)
-	VEXTRACTPS      $0x03, X7, (AX)(BX*1)
-	ADDQ            $0x04, AX
-	DECQ            rows+32(FP)
+	VMOVUPS         X7, (AX)
+	ADDQ            SI, CX
+	ADDQ            SI, DI
+	ADDQ            SI, R8
+	ADDQ            SI, R9
+	ADDQ            $0x10, AX
+	DECQ            times+32(FP)
 	JNZ             row
 	VZEROUPPER
 	RET
 
-// func q4_1AVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q4_1AVX512x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, AVX512VNNI, MMX+
 TEXT ·q4_1AVX512x1(SB), NOSPLIT, $0-48
 	MOVQ      out+0(FP), AX
 	MOVQ      w+8(FP), CX
 	MOVQ      act+16(FP), DX
+	MOVQ      ahead+40(FP), BX
 	VMOVDQU64 bl5Nibble64<>+0(SB), Z0
 	VMOVDQU64 bl5Nibbles64<>+0(SB), Z1
 
 row:
 	VPXORD Z2, Z2, Z2
-	MOVQ   DX, BX
-	MOVQ   blocks+24(FP), R8
-	MOVQ   R8, SI
-	SHLQ   $0x05, SI
-	ADDQ   BX, SI
-	LEAQ   (SI)(R8*4), DI
-	MOVQ   $0x00000028, R9
-	MOVL   $0x000000f0, R10
-	KMOVW  R10, K1
-	MOVL   $0x0000ff00, R10
-	KMOVW  R10, K2
-	MOVL   $0x00000100, R10
-	KMOVW  R10, K3
-	MOVL   $0x000000ff, R10
-	KMOVW  R10, K4
+	MOVQ   DX, SI
+	MOVQ   blocks+24(FP), R9
+	MOVQ   R9, DI
+	SHLQ   $0x05, DI
+	ADDQ   SI, DI
+	LEAQ   (DI)(R9*4), R8
+	MOVQ   $0x00000028, R10
+	MOVL   $0x000000f0, R11
+	KMOVW  R11, K1
+	MOVL   $0x0000ff00, R11
+	KMOVW  R11, K2
+	MOVL   $0x00000100, R11
+	KMOVW  R11, K3
+	MOVL   $0x000000ff, R11
+	KMOVW  R11, K4
 
 pair:
-	CMPQ  R8, $0x01
+	CMPQ  R9, $0x01
 	JNE   whole
-	MOVQ  $0x00000014, R9
-	MOVL  $0x00000000, R10
-	KMOVW R10, K1
-	MOVL  $0x00000000, R10
-	KMOVW R10, K2
-	MOVL  $0x00000000, R10
-	KMOVW R10, K3
-	MOVL  $0x0000000f, R10
-	KMOVW R10, K4
+	MOVQ  $0x00000014, R10
+	MOVL  $0x00000000, R11
+	KMOVW R11, K1
+	MOVL  $0x00000000, R11
+	KMOVW R11, K2
+	MOVL  $0x00000000, R11
+	KMOVW R11, K3
+	MOVL  $0x0000000f, R11
+	KMOVW R11, K4
 
 whole:
-	VMOVDQU64.Z     (BX), K4, Z3
-	VBROADCASTSS    (SI), Z4
-	VBROADCASTSS    4(SI), K2, Z4
-	VMOVSS          (DI), X5
-	VBROADCASTSS    4(DI), K3, Z5
+	VMOVDQU64.Z     (SI), K4, Z3
+	VBROADCASTSS    (DI), Z4
+	VBROADCASTSS    4(DI), K2, Z4
+	VMOVSS          (R8), X5
+	VBROADCASTSS    4(R8), K3, Z5
 	VBROADCASTI64X2 4(CX), Z6
 	VBROADCASTI64X2 24(CX), K1, Z6
 	VPSRLVQ         Z1, Z6, Z6
@@ -495,12 +496,12 @@ whole:
 	VFMADD231PS     Z6, Z5, Z2
 	VMULPS          Z4, Z3, Z3
 	VFMADD231PS     Z3, Z7, Z2
-	PREFETCHT0      2048(CX)
-	ADDQ            R9, CX
-	ADDQ            $0x40, BX
-	ADDQ            $0x08, SI
+	PREFETCHT0      (CX)(BX*1)
+	ADDQ            R10, CX
+	ADDQ            $0x40, SI
 	ADDQ            $0x08, DI
-	SUBQ            $0x02, R8
+	ADDQ            $0x08, R8
+	SUBQ            $0x02, R9
 	JG              pair
 	VEXTRACTF64X4   $0x01, Z2, Y3
 	VADDPS          Y3, Y2, Y3
@@ -514,26 +515,24 @@ whole:
 	VADDPS          X4, X3, X4
 	VMOVSS          X4, (AX)
 	ADDQ            $0x04, AX
-	DECQ            rows+32(FP)
+	DECQ            times+32(FP)
 	JNZ             row
 	VZEROUPPER
 	RET
 
-// func q4_1AVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q4_1AVX512x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, AVX512VNNI, MMX+
 TEXT ·q4_1AVX512x4(SB), NOSPLIT, $0-48
 	MOVQ      out+0(FP), AX
 	MOVQ      w+8(FP), CX
 	MOVQ      act+16(FP), DX
-	MOVQ      blocks+24(FP), BX
-	IMUL3Q    $0x00000014, BX, BX
-	MOVQ      step+40(FP), SI
-	IMULQ     SI, BX
-	LEAQ      (CX)(BX*1), DI
-	LEAQ      (DI)(BX*1), R8
-	LEAQ      (R8)(BX*1), R9
-	SHLQ      $0x02, SI
-	LEAQ      (SI)(SI*2), BX
+	MOVQ      ahead+40(FP), BX
+	MOVQ      blocks+24(FP), SI
+	IMUL3Q    $0x00000014, SI, SI
+	LEAQ      (CX)(SI*1), DI
+	LEAQ      (DI)(SI*1), R8
+	LEAQ      (R8)(SI*1), R9
+	LEAQ      (SI)(SI*2), SI
 	VMOVDQU64 bl5Nibble64<>+0(SB), Z0
 	VMOVDQU64 bl5Nibbles64<>+0(SB), Z1
 
@@ -593,7 +592,7 @@ whole:
 	VFMADD231PS     Z14, Z8, Z2
 	VMULPS          Z7, Z9, Z9
 	VFMADD231PS     Z9, Z10, Z2
-	PREFETCHT0      2048(CX)
+	PREFETCHT0      (CX)(BX*1)
 	ADDQ            R14, CX
 	VBROADCASTI64X2 4(DI), Z9
 	VBROADCASTI64X2 24(DI), K1, Z9
@@ -611,7 +610,7 @@ whole:
 	VFMADD231PS     Z14, Z8, Z3
 	VMULPS          Z7, Z9, Z9
 	VFMADD231PS     Z9, Z11, Z3
-	PREFETCHT0      2048(DI)
+	PREFETCHT0      (DI)(BX*1)
 	ADDQ            R14, DI
 	VBROADCASTI64X2 4(R8), Z9
 	VBROADCASTI64X2 24(R8), K1, Z9
@@ -629,7 +628,7 @@ whole:
 	VFMADD231PS     Z14, Z8, Z4
 	VMULPS          Z7, Z9, Z9
 	VFMADD231PS     Z9, Z12, Z4
-	PREFETCHT0      2048(R8)
+	PREFETCHT0      (R8)(BX*1)
 	ADDQ            R14, R8
 	VBROADCASTI64X2 4(R9), Z9
 	VBROADCASTI64X2 24(R9), K1, Z9
@@ -647,7 +646,7 @@ whole:
 	VFMADD231PS     Z9, Z8, Z5
 	VMULPS          Z7, Z6, Z6
 	VFMADD231PS     Z6, Z13, Z5
-	PREFETCHT0      2048(R9)
+	PREFETCHT0      (R9)(BX*1)
 	ADDQ            R14, R9
 	ADDQ            $0x40, R10
 	ADDQ            $0x08, R11
@@ -673,12 +672,13 @@ whole:
 	VADDPS          Y6, Y7, Y7
 	VEXTRACTF32X4   $0x01, Y7, X6
 	VADDPS          X6, X7, X6
-	VMOVSS          X6, (AX)
-	VEXTRACTPS      $0x01, X6, (AX)(SI*1)
-	VEXTRACTPS      $0x02, X6, (AX)(SI*2)
-	VEXTRACTPS      $0x03, X6, (AX)(BX*1)
-	ADDQ            $0x04, AX
-	DECQ            rows+32(FP)
+	VMOVUPS         X6, (AX)
+	ADDQ            SI, CX
+	ADDQ            SI, DI
+	ADDQ            SI, R8
+	ADDQ            SI, R9
+	ADDQ            $0x10, AX
+	DECQ            times+32(FP)
 	JNZ             row
 	VZEROUPPER
 	RET
@@ -686,12 +686,13 @@ whole:
 DATA bl5Minus16<>+0(SB)/4, $0xc1800000
 GLOBL bl5Minus16<>(SB), RODATA|NOPTR, $4
 
-// func q5_0AVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q5_0AVX512x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, AVX512VNNI, MMX+
 TEXT ·q5_0AVX512x1(SB), NOSPLIT, $0-48
 	MOVQ         out+0(FP), AX
 	MOVQ         w+8(FP), CX
 	MOVQ         act+16(FP), DX
+	MOVQ         ahead+40(FP), BX
 	VMOVDQU64    bl5Nibble64<>+0(SB), Z0
 	VMOVDQU64    bl5Nibbles64<>+0(SB), Z1
 	VMOVDQU64    bl5Spread64<>+0(SB), Z2
@@ -701,41 +702,41 @@ TEXT ·q5_0AVX512x1(SB), NOSPLIT, $0-48
 
 row:
 	VPXORD Z6, Z6, Z6
-	MOVQ   DX, BX
-	MOVQ   blocks+24(FP), R8
-	MOVQ   R8, SI
-	SHLQ   $0x05, SI
-	ADDQ   BX, SI
-	LEAQ   (SI)(R8*4), DI
-	MOVQ   $0x0000002c, R9
-	MOVL   $0x000000f0, R10
-	KMOVW  R10, K1
-	MOVL   $0x0000ff00, R10
-	KMOVW  R10, K2
-	MOVL   $0x00000100, R10
-	KMOVW  R10, K3
-	MOVL   $0x000000ff, R10
-	KMOVW  R10, K4
+	MOVQ   DX, SI
+	MOVQ   blocks+24(FP), R9
+	MOVQ   R9, DI
+	SHLQ   $0x05, DI
+	ADDQ   SI, DI
+	LEAQ   (DI)(R9*4), R8
+	MOVQ   $0x0000002c, R10
+	MOVL   $0x000000f0, R11
+	KMOVW  R11, K1
+	MOVL   $0x0000ff00, R11
+	KMOVW  R11, K2
+	MOVL   $0x00000100, R11
+	KMOVW  R11, K3
+	MOVL   $0x000000ff, R11
+	KMOVW  R11, K4
 
 pair:
-	CMPQ  R8, $0x01
+	CMPQ  R9, $0x01
 	JNE   whole
-	MOVQ  $0x00000016, R9
-	MOVL  $0x00000000, R10
-	KMOVW R10, K1
-	MOVL  $0x00000000, R10
-	KMOVW R10, K2
-	MOVL  $0x00000000, R10
-	KMOVW R10, K3
-	MOVL  $0x0000000f, R10
-	KMOVW R10, K4
+	MOVQ  $0x00000016, R10
+	MOVL  $0x00000000, R11
+	KMOVW R11, K1
+	MOVL  $0x00000000, R11
+	KMOVW R11, K2
+	MOVL  $0x00000000, R11
+	KMOVW R11, K3
+	MOVL  $0x0000000f, R11
+	KMOVW R11, K4
 
 whole:
-	VMOVDQU64.Z     (BX), K4, Z7
-	VBROADCASTSS    (SI), Z8
-	VBROADCASTSS    4(SI), K2, Z8
-	VMOVSS          (DI), X9
-	VBROADCASTSS    4(DI), K3, Z9
+	VMOVDQU64.Z     (SI), K4, Z7
+	VBROADCASTSS    (DI), Z8
+	VBROADCASTSS    4(DI), K2, Z8
+	VMOVSS          (R8), X9
+	VBROADCASTSS    4(R8), K3, Z9
 	VMULPS          Z5, Z9, Z9
 	VBROADCASTI64X2 6(CX), Z10
 	VBROADCASTI64X2 28(CX), K1, Z10
@@ -755,12 +756,12 @@ whole:
 	VFMADD231PS     Z7, Z9, Z6
 	VMULPS          Z8, Z7, Z7
 	VFMADD231PS     Z7, Z11, Z6
-	PREFETCHT0      2048(CX)
-	ADDQ            R9, CX
-	ADDQ            $0x40, BX
-	ADDQ            $0x08, SI
+	PREFETCHT0      (CX)(BX*1)
+	ADDQ            R10, CX
+	ADDQ            $0x40, SI
 	ADDQ            $0x08, DI
-	SUBQ            $0x02, R8
+	ADDQ            $0x08, R8
+	SUBQ            $0x02, R9
 	JG              pair
 	VEXTRACTF64X4   $0x01, Z6, Y7
 	VADDPS          Y7, Y6, Y7
@@ -774,7 +775,7 @@ whole:
 	VADDPS          X8, X7, X8
 	VMOVSS          X8, (AX)
 	ADDQ            $0x04, AX
-	DECQ            rows+32(FP)
+	DECQ            times+32(FP)
 	JNZ             row
 	VZEROUPPER
 	RET
@@ -833,21 +834,19 @@ DATA bl5Sixteen<>+56(SB)/4, $0x10101010
 DATA bl5Sixteen<>+60(SB)/4, $0x10101010
 GLOBL bl5Sixteen<>(SB), RODATA|NOPTR, $64
 
-// func q5_0AVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q5_0AVX512x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, AVX512VNNI, MMX+
 TEXT ·q5_0AVX512x4(SB), NOSPLIT, $0-48
 	MOVQ         out+0(FP), AX
 	MOVQ         w+8(FP), CX
 	MOVQ         act+16(FP), DX
-	MOVQ         blocks+24(FP), BX
-	IMUL3Q       $0x00000016, BX, BX
-	MOVQ         step+40(FP), SI
-	IMULQ        SI, BX
-	LEAQ         (CX)(BX*1), DI
-	LEAQ         (DI)(BX*1), R8
-	LEAQ         (R8)(BX*1), R9
-	SHLQ         $0x02, SI
-	LEAQ         (SI)(SI*2), BX
+	MOVQ         ahead+40(FP), BX
+	MOVQ         blocks+24(FP), SI
+	IMUL3Q       $0x00000016, SI, SI
+	LEAQ         (CX)(SI*1), DI
+	LEAQ         (DI)(SI*1), R8
+	LEAQ         (R8)(SI*1), R9
+	LEAQ         (SI)(SI*2), SI
 	VMOVDQU64    bl5Nibble64<>+0(SB), Z0
 	VMOVDQU64    bl5Nibbles64<>+0(SB), Z1
 	VMOVDQU64    bl5Spread64<>+0(SB), Z2
@@ -914,7 +913,7 @@ whole:
 	VFMADD231PS     Z13, Z12, Z6
 	VMULPS          Z11, Z13, Z13
 	VFMADD231PS     Z13, Z14, Z6
-	PREFETCHT0      2048(CX)
+	PREFETCHT0      (CX)(BX*1)
 	ADDQ            R14, CX
 	VBROADCASTI64X2 6(DI), Z13
 	VBROADCASTI64X2 28(DI), K1, Z13
@@ -934,7 +933,7 @@ whole:
 	VFMADD231PS     Z13, Z12, Z7
 	VMULPS          Z11, Z13, Z13
 	VFMADD231PS     Z13, Z16, Z7
-	PREFETCHT0      2048(DI)
+	PREFETCHT0      (DI)(BX*1)
 	ADDQ            R14, DI
 	VBROADCASTI64X2 6(R8), Z13
 	VBROADCASTI64X2 28(R8), K1, Z13
@@ -954,7 +953,7 @@ whole:
 	VFMADD231PS     Z13, Z12, Z8
 	VMULPS          Z11, Z13, Z13
 	VFMADD231PS     Z13, Z17, Z8
-	PREFETCHT0      2048(R8)
+	PREFETCHT0      (R8)(BX*1)
 	ADDQ            R14, R8
 	VBROADCASTI64X2 6(R9), Z13
 	VBROADCASTI64X2 28(R9), K1, Z13
@@ -974,7 +973,7 @@ whole:
 	VFMADD231PS     Z10, Z12, Z9
 	VMULPS          Z11, Z10, Z10
 	VFMADD231PS     Z10, Z18, Z9
-	PREFETCHT0      2048(R9)
+	PREFETCHT0      (R9)(BX*1)
 	ADDQ            R14, R9
 	ADDQ            $0x40, R10
 	ADDQ            $0x08, R11
@@ -1000,22 +999,24 @@ whole:
 	VADDPS          Y10, Y11, Y11
 	VEXTRACTF32X4   $0x01, Y11, X10
 	VADDPS          X10, X11, X10
-	VMOVSS          X10, (AX)
-	VEXTRACTPS      $0x01, X10, (AX)(SI*1)
-	VEXTRACTPS      $0x02, X10, (AX)(SI*2)
-	VEXTRACTPS      $0x03, X10, (AX)(BX*1)
-	ADDQ            $0x04, AX
-	DECQ            rows+32(FP)
+	VMOVUPS         X10, (AX)
+	ADDQ            SI, CX
+	ADDQ            SI, DI
+	ADDQ            SI, R8
+	ADDQ            SI, R9
+	ADDQ            $0x10, AX
+	DECQ            times+32(FP)
 	JNZ             row
 	VZEROUPPER
 	RET
 
-// func q5_1AVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q5_1AVX512x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, AVX512VNNI, MMX+
 TEXT ·q5_1AVX512x1(SB), NOSPLIT, $0-48
 	MOVQ      out+0(FP), AX
 	MOVQ      w+8(FP), CX
 	MOVQ      act+16(FP), DX
+	MOVQ      ahead+40(FP), BX
 	VMOVDQU64 bl5Nibble64<>+0(SB), Z0
 	VMOVDQU64 bl5Nibbles64<>+0(SB), Z1
 	VMOVDQU64 bl5Spread64<>+0(SB), Z2
@@ -1024,41 +1025,41 @@ TEXT ·q5_1AVX512x1(SB), NOSPLIT, $0-48
 
 row:
 	VPXORD Z5, Z5, Z5
-	MOVQ   DX, BX
-	MOVQ   blocks+24(FP), R8
-	MOVQ   R8, SI
-	SHLQ   $0x05, SI
-	ADDQ   BX, SI
-	LEAQ   (SI)(R8*4), DI
-	MOVQ   $0x00000030, R9
-	MOVL   $0x000000f0, R10
-	KMOVW  R10, K1
-	MOVL   $0x0000ff00, R10
-	KMOVW  R10, K2
-	MOVL   $0x00000100, R10
-	KMOVW  R10, K3
-	MOVL   $0x000000ff, R10
-	KMOVW  R10, K4
+	MOVQ   DX, SI
+	MOVQ   blocks+24(FP), R9
+	MOVQ   R9, DI
+	SHLQ   $0x05, DI
+	ADDQ   SI, DI
+	LEAQ   (DI)(R9*4), R8
+	MOVQ   $0x00000030, R10
+	MOVL   $0x000000f0, R11
+	KMOVW  R11, K1
+	MOVL   $0x0000ff00, R11
+	KMOVW  R11, K2
+	MOVL   $0x00000100, R11
+	KMOVW  R11, K3
+	MOVL   $0x000000ff, R11
+	KMOVW  R11, K4
 
 pair:
-	CMPQ  R8, $0x01
+	CMPQ  R9, $0x01
 	JNE   whole
-	MOVQ  $0x00000018, R9
-	MOVL  $0x00000000, R10
-	KMOVW R10, K1
-	MOVL  $0x00000000, R10
-	KMOVW R10, K2
-	MOVL  $0x00000000, R10
-	KMOVW R10, K3
-	MOVL  $0x0000000f, R10
-	KMOVW R10, K4
+	MOVQ  $0x00000018, R10
+	MOVL  $0x00000000, R11
+	KMOVW R11, K1
+	MOVL  $0x00000000, R11
+	KMOVW R11, K2
+	MOVL  $0x00000000, R11
+	KMOVW R11, K3
+	MOVL  $0x0000000f, R11
+	KMOVW R11, K4
 
 whole:
-	VMOVDQU64.Z     (BX), K4, Z6
-	VBROADCASTSS    (SI), Z7
-	VBROADCASTSS    4(SI), K2, Z7
-	VMOVSS          (DI), X8
-	VBROADCASTSS    4(DI), K3, Z8
+	VMOVDQU64.Z     (SI), K4, Z6
+	VBROADCASTSS    (DI), Z7
+	VBROADCASTSS    4(DI), K2, Z7
+	VMOVSS          (R8), X8
+	VBROADCASTSS    4(R8), K3, Z8
 	VBROADCASTI64X2 8(CX), Z9
 	VBROADCASTI64X2 32(CX), K1, Z9
 	VPSRLVQ         Z1, Z9, Z9
@@ -1080,12 +1081,12 @@ whole:
 	VFMADD231PS     Z9, Z8, Z5
 	VMULPS          Z7, Z6, Z6
 	VFMADD231PS     Z6, Z10, Z5
-	PREFETCHT0      2048(CX)
-	ADDQ            R9, CX
-	ADDQ            $0x40, BX
-	ADDQ            $0x08, SI
+	PREFETCHT0      (CX)(BX*1)
+	ADDQ            R10, CX
+	ADDQ            $0x40, SI
 	ADDQ            $0x08, DI
-	SUBQ            $0x02, R8
+	ADDQ            $0x08, R8
+	SUBQ            $0x02, R9
 	JG              pair
 	VEXTRACTF64X4   $0x01, Z5, Y6
 	VADDPS          Y6, Y5, Y6
@@ -1099,26 +1100,24 @@ whole:
 	VADDPS          X7, X6, X7
 	VMOVSS          X7, (AX)
 	ADDQ            $0x04, AX
-	DECQ            rows+32(FP)
+	DECQ            times+32(FP)
 	JNZ             row
 	VZEROUPPER
 	RET
 
-// func q5_1AVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q5_1AVX512x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, AVX512VNNI, MMX+
 TEXT ·q5_1AVX512x4(SB), NOSPLIT, $0-48
 	MOVQ      out+0(FP), AX
 	MOVQ      w+8(FP), CX
 	MOVQ      act+16(FP), DX
-	MOVQ      blocks+24(FP), BX
-	IMUL3Q    $0x00000018, BX, BX
-	MOVQ      step+40(FP), SI
-	IMULQ     SI, BX
-	LEAQ      (CX)(BX*1), DI
-	LEAQ      (DI)(BX*1), R8
-	LEAQ      (R8)(BX*1), R9
-	SHLQ      $0x02, SI
-	LEAQ      (SI)(SI*2), BX
+	MOVQ      ahead+40(FP), BX
+	MOVQ      blocks+24(FP), SI
+	IMUL3Q    $0x00000018, SI, SI
+	LEAQ      (CX)(SI*1), DI
+	LEAQ      (DI)(SI*1), R8
+	LEAQ      (R8)(SI*1), R9
+	LEAQ      (SI)(SI*2), SI
 	VMOVDQU64 bl5Nibble64<>+0(SB), Z0
 	VMOVDQU64 bl5Nibbles64<>+0(SB), Z1
 	VMOVDQU64 bl5Spread64<>+0(SB), Z2
@@ -1186,7 +1185,7 @@ whole:
 	VFMADD231PS     Z14, Z11, Z5
 	VMULPS          Z10, Z12, Z12
 	VFMADD231PS     Z12, Z13, Z5
-	PREFETCHT0      2048(CX)
+	PREFETCHT0      (CX)(BX*1)
 	ADDQ            R14, CX
 	VBROADCASTI64X2 8(DI), Z12
 	VBROADCASTI64X2 32(DI), K1, Z12
@@ -1209,7 +1208,7 @@ whole:
 	VFMADD231PS     Z14, Z11, Z6
 	VMULPS          Z10, Z12, Z12
 	VFMADD231PS     Z12, Z15, Z6
-	PREFETCHT0      2048(DI)
+	PREFETCHT0      (DI)(BX*1)
 	ADDQ            R14, DI
 	VBROADCASTI64X2 8(R8), Z12
 	VBROADCASTI64X2 32(R8), K1, Z12
@@ -1232,7 +1231,7 @@ whole:
 	VFMADD231PS     Z14, Z11, Z7
 	VMULPS          Z10, Z12, Z12
 	VFMADD231PS     Z12, Z16, Z7
-	PREFETCHT0      2048(R8)
+	PREFETCHT0      (R8)(BX*1)
 	ADDQ            R14, R8
 	VBROADCASTI64X2 8(R9), Z12
 	VBROADCASTI64X2 32(R9), K1, Z12
@@ -1255,7 +1254,7 @@ whole:
 	VFMADD231PS     Z12, Z11, Z8
 	VMULPS          Z10, Z9, Z9
 	VFMADD231PS     Z9, Z17, Z8
-	PREFETCHT0      2048(R9)
+	PREFETCHT0      (R9)(BX*1)
 	ADDQ            R14, R9
 	ADDQ            $0x40, R10
 	ADDQ            $0x08, R11
@@ -1281,12 +1280,13 @@ whole:
 	VADDPS          Y9, Y10, Y10
 	VEXTRACTF32X4   $0x01, Y10, X9
 	VADDPS          X9, X10, X9
-	VMOVSS          X9, (AX)
-	VEXTRACTPS      $0x01, X9, (AX)(SI*1)
-	VEXTRACTPS      $0x02, X9, (AX)(SI*2)
-	VEXTRACTPS      $0x03, X9, (AX)(BX*1)
-	ADDQ            $0x04, AX
-	DECQ            rows+32(FP)
+	VMOVUPS         X9, (AX)
+	ADDQ            SI, CX
+	ADDQ            SI, DI
+	ADDQ            SI, R8
+	ADDQ            SI, R9
+	ADDQ            $0x10, AX
+	DECQ            times+32(FP)
 	JNZ             row
 	VZEROUPPER
 	RET
@@ -1294,12 +1294,13 @@ whole:
 DATA bl5Minus128<>+0(SB)/4, $0xc3000000
 GLOBL bl5Minus128<>(SB), RODATA|NOPTR, $4
 
-// func iq4nlAVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func iq4nlAVX512x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, AVX512VNNI, MMX+
 TEXT ·iq4nlAVX512x1(SB), NOSPLIT, $0-48
 	MOVQ         out+0(FP), AX
 	MOVQ         w+8(FP), CX
 	MOVQ         act+16(FP), DX
+	MOVQ         ahead+40(FP), BX
 	VMOVDQU64    bl5Nibble64<>+0(SB), Z0
 	VMOVDQU64    bl5Nibbles64<>+0(SB), Z1
 	VMOVDQU64    bl5Values128<>+0(SB), Z2
@@ -1307,41 +1308,41 @@ TEXT ·iq4nlAVX512x1(SB), NOSPLIT, $0-48
 
 row:
 	VPXORD Z4, Z4, Z4
-	MOVQ   DX, BX
-	MOVQ   blocks+24(FP), R8
-	MOVQ   R8, SI
-	SHLQ   $0x05, SI
-	ADDQ   BX, SI
-	LEAQ   (SI)(R8*4), DI
-	MOVQ   $0x00000024, R9
-	MOVL   $0x000000f0, R10
-	KMOVW  R10, K1
-	MOVL   $0x0000ff00, R10
-	KMOVW  R10, K2
-	MOVL   $0x00000100, R10
-	KMOVW  R10, K3
-	MOVL   $0x000000ff, R10
-	KMOVW  R10, K4
+	MOVQ   DX, SI
+	MOVQ   blocks+24(FP), R9
+	MOVQ   R9, DI
+	SHLQ   $0x05, DI
+	ADDQ   SI, DI
+	LEAQ   (DI)(R9*4), R8
+	MOVQ   $0x00000024, R10
+	MOVL   $0x000000f0, R11
+	KMOVW  R11, K1
+	MOVL   $0x0000ff00, R11
+	KMOVW  R11, K2
+	MOVL   $0x00000100, R11
+	KMOVW  R11, K3
+	MOVL   $0x000000ff, R11
+	KMOVW  R11, K4
 
 pair:
-	CMPQ  R8, $0x01
+	CMPQ  R9, $0x01
 	JNE   whole
-	MOVQ  $0x00000012, R9
-	MOVL  $0x00000000, R10
-	KMOVW R10, K1
-	MOVL  $0x00000000, R10
-	KMOVW R10, K2
-	MOVL  $0x00000000, R10
-	KMOVW R10, K3
-	MOVL  $0x0000000f, R10
-	KMOVW R10, K4
+	MOVQ  $0x00000012, R10
+	MOVL  $0x00000000, R11
+	KMOVW R11, K1
+	MOVL  $0x00000000, R11
+	KMOVW R11, K2
+	MOVL  $0x00000000, R11
+	KMOVW R11, K3
+	MOVL  $0x0000000f, R11
+	KMOVW R11, K4
 
 whole:
-	VMOVDQU64.Z     (BX), K4, Z5
-	VBROADCASTSS    (SI), Z6
-	VBROADCASTSS    4(SI), K2, Z6
-	VMOVSS          (DI), X7
-	VBROADCASTSS    4(DI), K3, Z7
+	VMOVDQU64.Z     (SI), K4, Z5
+	VBROADCASTSS    (DI), Z6
+	VBROADCASTSS    4(DI), K2, Z6
+	VMOVSS          (R8), X7
+	VBROADCASTSS    4(R8), K3, Z7
 	VMULPS          Z3, Z7, Z7
 	VBROADCASTI64X2 2(CX), Z8
 	VBROADCASTI64X2 20(CX), K1, Z8
@@ -1357,12 +1358,12 @@ whole:
 	VFMADD231PS     Z5, Z7, Z4
 	VMULPS          Z6, Z5, Z5
 	VFMADD231PS     Z5, Z9, Z4
-	PREFETCHT0      2048(CX)
-	ADDQ            R9, CX
-	ADDQ            $0x40, BX
-	ADDQ            $0x08, SI
+	PREFETCHT0      (CX)(BX*1)
+	ADDQ            R10, CX
+	ADDQ            $0x40, SI
 	ADDQ            $0x08, DI
-	SUBQ            $0x02, R8
+	ADDQ            $0x08, R8
+	SUBQ            $0x02, R9
 	JG              pair
 	VEXTRACTF64X4   $0x01, Z4, Y5
 	VADDPS          Y5, Y4, Y5
@@ -1376,7 +1377,7 @@ whole:
 	VADDPS          X6, X5, X6
 	VMOVSS          X6, (AX)
 	ADDQ            $0x04, AX
-	DECQ            rows+32(FP)
+	DECQ            times+32(FP)
 	JNZ             row
 	VZEROUPPER
 	RET
@@ -1399,21 +1400,19 @@ DATA bl5Values128<>+56(SB)/4, $0xa6998d81
 DATA bl5Values128<>+60(SB)/4, $0xf1d9c5b5
 GLOBL bl5Values128<>(SB), RODATA|NOPTR, $64
 
-// func iq4nlAVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func iq4nlAVX512x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, AVX512BW, AVX512DQ, AVX512F, AVX512VL, AVX512VNNI, MMX+
 TEXT ·iq4nlAVX512x4(SB), NOSPLIT, $0-48
 	MOVQ         out+0(FP), AX
 	MOVQ         w+8(FP), CX
 	MOVQ         act+16(FP), DX
-	MOVQ         blocks+24(FP), BX
-	IMUL3Q       $0x00000012, BX, BX
-	MOVQ         step+40(FP), SI
-	IMULQ        SI, BX
-	LEAQ         (CX)(BX*1), DI
-	LEAQ         (DI)(BX*1), R8
-	LEAQ         (R8)(BX*1), R9
-	SHLQ         $0x02, SI
-	LEAQ         (SI)(SI*2), BX
+	MOVQ         ahead+40(FP), BX
+	MOVQ         blocks+24(FP), SI
+	IMUL3Q       $0x00000012, SI, SI
+	LEAQ         (CX)(SI*1), DI
+	LEAQ         (DI)(SI*1), R8
+	LEAQ         (R8)(SI*1), R9
+	LEAQ         (SI)(SI*2), SI
 	VMOVDQU64    bl5Nibble64<>+0(SB), Z0
 	VMOVDQU64    bl5Nibbles64<>+0(SB), Z1
 	VMOVDQU64    bl5Values128<>+0(SB), Z2
@@ -1474,7 +1473,7 @@ whole:
 	VFMADD231PS     Z11, Z10, Z4
 	VMULPS          Z9, Z11, Z11
 	VFMADD231PS     Z11, Z12, Z4
-	PREFETCHT0      2048(CX)
+	PREFETCHT0      (CX)(BX*1)
 	ADDQ            R14, CX
 	VBROADCASTI64X2 2(DI), Z11
 	VBROADCASTI64X2 20(DI), K1, Z11
@@ -1490,7 +1489,7 @@ whole:
 	VFMADD231PS     Z11, Z10, Z5
 	VMULPS          Z9, Z11, Z11
 	VFMADD231PS     Z11, Z13, Z5
-	PREFETCHT0      2048(DI)
+	PREFETCHT0      (DI)(BX*1)
 	ADDQ            R14, DI
 	VBROADCASTI64X2 2(R8), Z11
 	VBROADCASTI64X2 20(R8), K1, Z11
@@ -1506,7 +1505,7 @@ whole:
 	VFMADD231PS     Z11, Z10, Z6
 	VMULPS          Z9, Z11, Z11
 	VFMADD231PS     Z11, Z14, Z6
-	PREFETCHT0      2048(R8)
+	PREFETCHT0      (R8)(BX*1)
 	ADDQ            R14, R8
 	VBROADCASTI64X2 2(R9), Z11
 	VBROADCASTI64X2 20(R9), K1, Z11
@@ -1522,7 +1521,7 @@ whole:
 	VFMADD231PS     Z8, Z10, Z7
 	VMULPS          Z9, Z8, Z8
 	VFMADD231PS     Z8, Z15, Z7
-	PREFETCHT0      2048(R9)
+	PREFETCHT0      (R9)(BX*1)
 	ADDQ            R14, R9
 	ADDQ            $0x40, R10
 	ADDQ            $0x08, R11
@@ -1548,12 +1547,13 @@ whole:
 	VADDPS          Y8, Y9, Y9
 	VEXTRACTF32X4   $0x01, Y9, X8
 	VADDPS          X8, X9, X8
-	VMOVSS          X8, (AX)
-	VEXTRACTPS      $0x01, X8, (AX)(SI*1)
-	VEXTRACTPS      $0x02, X8, (AX)(SI*2)
-	VEXTRACTPS      $0x03, X8, (AX)(BX*1)
-	ADDQ            $0x04, AX
-	DECQ            rows+32(FP)
+	VMOVUPS         X8, (AX)
+	ADDQ            SI, CX
+	ADDQ            SI, DI
+	ADDQ            SI, R8
+	ADDQ            SI, R9
+	ADDQ            $0x10, AX
+	DECQ            times+32(FP)
 	JNZ             row
 	VZEROUPPER
 	RET

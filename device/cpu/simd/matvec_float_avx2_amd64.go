@@ -4,14 +4,14 @@
 
 package simd
 
-func f32AVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func f32AVX2x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func f32AVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func f32AVX2x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func f16AVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func f16AVX2x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func f16AVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func f16AVX2x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func bf16AVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func bf16AVX2x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func bf16AVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func bf16AVX2x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)

@@ -4,50 +4,51 @@
 
 #include "textflag.h"
 
-// func f32AVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func f32AVX2x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·f32AVX2x1(SB), NOSPLIT, $0-48
 	MOVQ out+0(FP), AX
 	MOVQ w+8(FP), CX
 	MOVQ act+16(FP), DX
+	MOVQ ahead+40(FP), BX
 
 row:
 	VPXOR Y0, Y0, Y0
 	VPXOR Y1, Y1, Y1
-	MOVQ  DX, BX
-	MOVQ  blocks+24(FP), SI
-	MOVQ  SI, DI
-	ANDQ  $0x0f, DI
-	SHRQ  $0x04, SI
+	MOVQ  DX, SI
+	MOVQ  blocks+24(FP), DI
+	MOVQ  DI, R8
+	ANDQ  $0x0f, R8
+	SHRQ  $0x04, DI
 	JZ    short
 
 loop0:
-	VMOVUPS     (BX), Y2
-	VMOVUPS     32(BX), Y3
+	VMOVUPS     (SI), Y2
+	VMOVUPS     32(SI), Y3
 	VMOVUPS     (CX), Y4
 	VFMADD231PS Y2, Y4, Y0
 	VMOVUPS     32(CX), Y2
 	VFMADD231PS Y3, Y2, Y1
-	PREFETCHT0  2048(CX)
+	PREFETCHT0  (CX)(BX*1)
 	ADDQ        $0x00000040, CX
-	ADDQ        $0x00000040, BX
-	DECQ        SI
+	ADDQ        $0x00000040, SI
+	DECQ        DI
 	JNZ         loop0
 
 short:
 	VADDPS Y1, Y0, Y0
-	TESTQ  DI, DI
+	TESTQ  R8, R8
 	JZ     done
 
 loop1:
-	VMOVSS  (BX), X1
+	VMOVSS  (SI), X1
 	VMOVSS  (CX), X5
 	VMULSS  X1, X5, X5
 	VPSLLDQ $0x0c, X5, X5
 	VADDPS  Y0, Y5, Y0
 	ADDQ    $0x04, CX
-	ADDQ    $0x04, BX
-	DECQ    DI
+	ADDQ    $0x04, SI
+	DECQ    R8
 	JNZ     loop1
 
 done:
@@ -61,26 +62,24 @@ done:
 	VADDPS       X1, X0, X1
 	VMOVSS       X1, (AX)
 	ADDQ         $0x04, AX
-	DECQ         rows+32(FP)
+	DECQ         times+32(FP)
 	JNZ          row
 	VZEROUPPER
 	RET
 
-// func f32AVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func f32AVX2x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·f32AVX2x4(SB), NOSPLIT, $0-48
 	MOVQ   out+0(FP), AX
 	MOVQ   w+8(FP), CX
 	MOVQ   act+16(FP), DX
-	MOVQ   blocks+24(FP), BX
-	IMUL3Q $0x00000004, BX, BX
-	MOVQ   step+40(FP), SI
-	IMULQ  SI, BX
-	LEAQ   (CX)(BX*1), DI
-	LEAQ   (DI)(BX*1), R8
-	LEAQ   (R8)(BX*1), R9
-	SHLQ   $0x02, SI
-	LEAQ   (SI)(SI*2), BX
+	MOVQ   ahead+40(FP), BX
+	MOVQ   blocks+24(FP), SI
+	IMUL3Q $0x00000004, SI, SI
+	LEAQ   (CX)(SI*1), DI
+	LEAQ   (DI)(SI*1), R8
+	LEAQ   (R8)(SI*1), R9
+	LEAQ   (SI)(SI*2), SI
 
 row:
 	VPXOR Y0, Y0, Y0
@@ -105,25 +104,25 @@ loop0:
 	VFMADD231PS Y8, Y10, Y0
 	VMOVUPS     32(CX), Y10
 	VFMADD231PS Y9, Y10, Y1
-	PREFETCHT0  2048(CX)
+	PREFETCHT0  (CX)(BX*1)
 	ADDQ        $0x00000040, CX
 	VMOVUPS     (DI), Y10
 	VFMADD231PS Y8, Y10, Y2
 	VMOVUPS     32(DI), Y10
 	VFMADD231PS Y9, Y10, Y3
-	PREFETCHT0  2048(DI)
+	PREFETCHT0  (DI)(BX*1)
 	ADDQ        $0x00000040, DI
 	VMOVUPS     (R8), Y10
 	VFMADD231PS Y8, Y10, Y4
 	VMOVUPS     32(R8), Y10
 	VFMADD231PS Y9, Y10, Y5
-	PREFETCHT0  2048(R8)
+	PREFETCHT0  (R8)(BX*1)
 	ADDQ        $0x00000040, R8
 	VMOVUPS     (R9), Y10
 	VFMADD231PS Y8, Y10, Y6
 	VMOVUPS     32(R9), Y8
 	VFMADD231PS Y9, Y8, Y7
-	PREFETCHT0  2048(R9)
+	PREFETCHT0  (R9)(BX*1)
 	ADDQ        $0x00000040, R9
 	ADDQ        $0x00000040, R10
 	DECQ        R11
@@ -175,61 +174,63 @@ done:
 	VADDPS       Y0, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X0
 	VADDPS       X0, X2, X0
-	VMOVSS       X0, (AX)
-	VEXTRACTPS   $0x01, X0, (AX)(SI*1)
-	VEXTRACTPS   $0x02, X0, (AX)(SI*2)
-	VEXTRACTPS   $0x03, X0, (AX)(BX*1)
-	ADDQ         $0x04, AX
-	DECQ         rows+32(FP)
+	VMOVUPS      X0, (AX)
+	ADDQ         SI, CX
+	ADDQ         SI, DI
+	ADDQ         SI, R8
+	ADDQ         SI, R9
+	ADDQ         $0x10, AX
+	DECQ         times+32(FP)
 	JNZ          row
 	VZEROUPPER
 	RET
 
-// func f16AVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func f16AVX2x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·f16AVX2x1(SB), NOSPLIT, $0-48
 	MOVQ out+0(FP), AX
 	MOVQ w+8(FP), CX
 	MOVQ act+16(FP), DX
+	MOVQ ahead+40(FP), BX
 
 row:
 	VPXOR Y0, Y0, Y0
 	VPXOR Y1, Y1, Y1
-	MOVQ  DX, BX
-	MOVQ  blocks+24(FP), SI
-	MOVQ  SI, DI
-	ANDQ  $0x0f, DI
-	SHRQ  $0x04, SI
+	MOVQ  DX, SI
+	MOVQ  blocks+24(FP), DI
+	MOVQ  DI, R8
+	ANDQ  $0x0f, R8
+	SHRQ  $0x04, DI
 	JZ    short
 
 loop0:
-	VMOVUPS     (BX), Y2
-	VMOVUPS     32(BX), Y3
+	VMOVUPS     (SI), Y2
+	VMOVUPS     32(SI), Y3
 	VCVTPH2PS   (CX), Y4
 	VFMADD231PS Y2, Y4, Y0
 	VCVTPH2PS   16(CX), Y2
 	VFMADD231PS Y3, Y2, Y1
-	PREFETCHT0  2048(CX)
+	PREFETCHT0  (CX)(BX*1)
 	ADDQ        $0x00000020, CX
-	ADDQ        $0x00000040, BX
-	DECQ        SI
+	ADDQ        $0x00000040, SI
+	DECQ        DI
 	JNZ         loop0
 
 short:
 	VADDPS Y1, Y0, Y0
-	TESTQ  DI, DI
+	TESTQ  R8, R8
 	JZ     done
 
 loop1:
-	VMOVSS       (BX), X1
+	VMOVSS       (SI), X1
 	VPBROADCASTW (CX), X5
 	VCVTPH2PS    X5, X5
 	VMULSS       X1, X5, X5
 	VPSLLDQ      $0x0c, X5, X5
 	VADDPS       Y0, Y5, Y0
 	ADDQ         $0x02, CX
-	ADDQ         $0x04, BX
-	DECQ         DI
+	ADDQ         $0x04, SI
+	DECQ         R8
 	JNZ          loop1
 
 done:
@@ -243,26 +244,24 @@ done:
 	VADDPS       X1, X0, X1
 	VMOVSS       X1, (AX)
 	ADDQ         $0x04, AX
-	DECQ         rows+32(FP)
+	DECQ         times+32(FP)
 	JNZ          row
 	VZEROUPPER
 	RET
 
-// func f16AVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func f16AVX2x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·f16AVX2x4(SB), NOSPLIT, $0-48
 	MOVQ   out+0(FP), AX
 	MOVQ   w+8(FP), CX
 	MOVQ   act+16(FP), DX
-	MOVQ   blocks+24(FP), BX
-	IMUL3Q $0x00000002, BX, BX
-	MOVQ   step+40(FP), SI
-	IMULQ  SI, BX
-	LEAQ   (CX)(BX*1), DI
-	LEAQ   (DI)(BX*1), R8
-	LEAQ   (R8)(BX*1), R9
-	SHLQ   $0x02, SI
-	LEAQ   (SI)(SI*2), BX
+	MOVQ   ahead+40(FP), BX
+	MOVQ   blocks+24(FP), SI
+	IMUL3Q $0x00000002, SI, SI
+	LEAQ   (CX)(SI*1), DI
+	LEAQ   (DI)(SI*1), R8
+	LEAQ   (R8)(SI*1), R9
+	LEAQ   (SI)(SI*2), SI
 
 row:
 	VPXOR Y0, Y0, Y0
@@ -287,25 +286,25 @@ loop0:
 	VFMADD231PS Y8, Y10, Y0
 	VCVTPH2PS   16(CX), Y10
 	VFMADD231PS Y9, Y10, Y1
-	PREFETCHT0  2048(CX)
+	PREFETCHT0  (CX)(BX*1)
 	ADDQ        $0x00000020, CX
 	VCVTPH2PS   (DI), Y10
 	VFMADD231PS Y8, Y10, Y2
 	VCVTPH2PS   16(DI), Y10
 	VFMADD231PS Y9, Y10, Y3
-	PREFETCHT0  2048(DI)
+	PREFETCHT0  (DI)(BX*1)
 	ADDQ        $0x00000020, DI
 	VCVTPH2PS   (R8), Y10
 	VFMADD231PS Y8, Y10, Y4
 	VCVTPH2PS   16(R8), Y10
 	VFMADD231PS Y9, Y10, Y5
-	PREFETCHT0  2048(R8)
+	PREFETCHT0  (R8)(BX*1)
 	ADDQ        $0x00000020, R8
 	VCVTPH2PS   (R9), Y10
 	VFMADD231PS Y8, Y10, Y6
 	VCVTPH2PS   16(R9), Y8
 	VFMADD231PS Y9, Y8, Y7
-	PREFETCHT0  2048(R9)
+	PREFETCHT0  (R9)(BX*1)
 	ADDQ        $0x00000020, R9
 	ADDQ        $0x00000040, R10
 	DECQ        R11
@@ -361,63 +360,65 @@ done:
 	VADDPS       Y0, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X0
 	VADDPS       X0, X2, X0
-	VMOVSS       X0, (AX)
-	VEXTRACTPS   $0x01, X0, (AX)(SI*1)
-	VEXTRACTPS   $0x02, X0, (AX)(SI*2)
-	VEXTRACTPS   $0x03, X0, (AX)(BX*1)
-	ADDQ         $0x04, AX
-	DECQ         rows+32(FP)
+	VMOVUPS      X0, (AX)
+	ADDQ         SI, CX
+	ADDQ         SI, DI
+	ADDQ         SI, R8
+	ADDQ         SI, R9
+	ADDQ         $0x10, AX
+	DECQ         times+32(FP)
 	JNZ          row
 	VZEROUPPER
 	RET
 
-// func bf16AVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func bf16AVX2x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·bf16AVX2x1(SB), NOSPLIT, $0-48
 	MOVQ out+0(FP), AX
 	MOVQ w+8(FP), CX
 	MOVQ act+16(FP), DX
+	MOVQ ahead+40(FP), BX
 
 row:
 	VPXOR Y0, Y0, Y0
 	VPXOR Y1, Y1, Y1
-	MOVQ  DX, BX
-	MOVQ  blocks+24(FP), SI
-	MOVQ  SI, DI
-	ANDQ  $0x0f, DI
-	SHRQ  $0x04, SI
+	MOVQ  DX, SI
+	MOVQ  blocks+24(FP), DI
+	MOVQ  DI, R8
+	ANDQ  $0x0f, R8
+	SHRQ  $0x04, DI
 	JZ    short
 
 loop0:
-	VMOVUPS     (BX), Y2
-	VMOVUPS     32(BX), Y3
+	VMOVUPS     (SI), Y2
+	VMOVUPS     32(SI), Y3
 	VPMOVZXWD   (CX), Y4
 	VPSLLD      $0x10, Y4, Y4
 	VFMADD231PS Y2, Y4, Y0
 	VPMOVZXWD   16(CX), Y2
 	VPSLLD      $0x10, Y2, Y2
 	VFMADD231PS Y3, Y2, Y1
-	PREFETCHT0  2048(CX)
+	PREFETCHT0  (CX)(BX*1)
 	ADDQ        $0x00000020, CX
-	ADDQ        $0x00000040, BX
-	DECQ        SI
+	ADDQ        $0x00000040, SI
+	DECQ        DI
 	JNZ         loop0
 
 short:
 	VADDPS Y1, Y0, Y0
-	TESTQ  DI, DI
+	TESTQ  R8, R8
 	JZ     done
 
 loop1:
-	VMOVSS       (BX), X1
+	VMOVSS       (SI), X1
 	VPBROADCASTW (CX), X5
 	VPSLLD       $0x10, X5, X5
 	VMULSS       X1, X5, X5
 	VPSLLDQ      $0x0c, X5, X5
 	VADDPS       Y0, Y5, Y0
 	ADDQ         $0x02, CX
-	ADDQ         $0x04, BX
-	DECQ         DI
+	ADDQ         $0x04, SI
+	DECQ         R8
 	JNZ          loop1
 
 done:
@@ -431,26 +432,24 @@ done:
 	VADDPS       X1, X0, X1
 	VMOVSS       X1, (AX)
 	ADDQ         $0x04, AX
-	DECQ         rows+32(FP)
+	DECQ         times+32(FP)
 	JNZ          row
 	VZEROUPPER
 	RET
 
-// func bf16AVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func bf16AVX2x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, FMA3, MMX+
 TEXT ·bf16AVX2x4(SB), NOSPLIT, $0-48
 	MOVQ   out+0(FP), AX
 	MOVQ   w+8(FP), CX
 	MOVQ   act+16(FP), DX
-	MOVQ   blocks+24(FP), BX
-	IMUL3Q $0x00000002, BX, BX
-	MOVQ   step+40(FP), SI
-	IMULQ  SI, BX
-	LEAQ   (CX)(BX*1), DI
-	LEAQ   (DI)(BX*1), R8
-	LEAQ   (R8)(BX*1), R9
-	SHLQ   $0x02, SI
-	LEAQ   (SI)(SI*2), BX
+	MOVQ   ahead+40(FP), BX
+	MOVQ   blocks+24(FP), SI
+	IMUL3Q $0x00000002, SI, SI
+	LEAQ   (CX)(SI*1), DI
+	LEAQ   (DI)(SI*1), R8
+	LEAQ   (R8)(SI*1), R9
+	LEAQ   (SI)(SI*2), SI
 
 row:
 	VPXOR Y0, Y0, Y0
@@ -477,7 +476,7 @@ loop0:
 	VPMOVZXWD   16(CX), Y10
 	VPSLLD      $0x10, Y10, Y10
 	VFMADD231PS Y9, Y10, Y1
-	PREFETCHT0  2048(CX)
+	PREFETCHT0  (CX)(BX*1)
 	ADDQ        $0x00000020, CX
 	VPMOVZXWD   (DI), Y10
 	VPSLLD      $0x10, Y10, Y10
@@ -485,7 +484,7 @@ loop0:
 	VPMOVZXWD   16(DI), Y10
 	VPSLLD      $0x10, Y10, Y10
 	VFMADD231PS Y9, Y10, Y3
-	PREFETCHT0  2048(DI)
+	PREFETCHT0  (DI)(BX*1)
 	ADDQ        $0x00000020, DI
 	VPMOVZXWD   (R8), Y10
 	VPSLLD      $0x10, Y10, Y10
@@ -493,7 +492,7 @@ loop0:
 	VPMOVZXWD   16(R8), Y10
 	VPSLLD      $0x10, Y10, Y10
 	VFMADD231PS Y9, Y10, Y5
-	PREFETCHT0  2048(R8)
+	PREFETCHT0  (R8)(BX*1)
 	ADDQ        $0x00000020, R8
 	VPMOVZXWD   (R9), Y10
 	VPSLLD      $0x10, Y10, Y10
@@ -501,7 +500,7 @@ loop0:
 	VPMOVZXWD   16(R9), Y8
 	VPSLLD      $0x10, Y8, Y8
 	VFMADD231PS Y9, Y8, Y7
-	PREFETCHT0  2048(R9)
+	PREFETCHT0  (R9)(BX*1)
 	ADDQ        $0x00000020, R9
 	ADDQ        $0x00000040, R10
 	DECQ        R11
@@ -557,12 +556,13 @@ done:
 	VADDPS       Y0, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X0
 	VADDPS       X0, X2, X0
-	VMOVSS       X0, (AX)
-	VEXTRACTPS   $0x01, X0, (AX)(SI*1)
-	VEXTRACTPS   $0x02, X0, (AX)(SI*2)
-	VEXTRACTPS   $0x03, X0, (AX)(BX*1)
-	ADDQ         $0x04, AX
-	DECQ         rows+32(FP)
+	VMOVUPS      X0, (AX)
+	ADDQ         SI, CX
+	ADDQ         SI, DI
+	ADDQ         SI, R8
+	ADDQ         SI, R9
+	ADDQ         $0x10, AX
+	DECQ         times+32(FP)
 	JNZ          row
 	VZEROUPPER
 	RET

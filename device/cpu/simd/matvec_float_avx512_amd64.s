@@ -4,51 +4,52 @@
 
 #include "textflag.h"
 
-// func f32AVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func f32AVX512x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX512F, AVX512VL, MMX+
 TEXT ·f32AVX512x1(SB), NOSPLIT, $0-48
 	MOVQ out+0(FP), AX
 	MOVQ w+8(FP), CX
 	MOVQ act+16(FP), DX
+	MOVQ ahead+40(FP), BX
 
 row:
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
-	MOVQ   DX, BX
-	MOVQ   blocks+24(FP), SI
-	MOVQ   SI, DI
-	ANDQ   $0x1f, DI
-	SHRQ   $0x05, SI
+	MOVQ   DX, SI
+	MOVQ   blocks+24(FP), DI
+	MOVQ   DI, R8
+	ANDQ   $0x1f, R8
+	SHRQ   $0x05, DI
 	JZ     short
 
 loop0:
-	VMOVUPS     (BX), Z2
-	VMOVUPS     64(BX), Z3
+	VMOVUPS     (SI), Z2
+	VMOVUPS     64(SI), Z3
 	VMOVUPS     (CX), Z4
 	VFMADD231PS Z2, Z4, Z0
 	VMOVUPS     64(CX), Z2
 	VFMADD231PS Z3, Z2, Z1
-	PREFETCHT0  2048(CX)
-	PREFETCHT0  2112(CX)
+	PREFETCHT0  (CX)(BX*1)
+	PREFETCHT0  64(CX)(BX*1)
 	ADDQ        $0x00000080, CX
-	ADDQ        $0x00000080, BX
-	DECQ        SI
+	ADDQ        $0x00000080, SI
+	DECQ        DI
 	JNZ         loop0
 
 short:
 	VADDPS Z1, Z0, Z0
-	TESTQ  DI, DI
+	TESTQ  R8, R8
 	JZ     done
 
 loop1:
-	VMOVSS  (BX), X2
+	VMOVSS  (SI), X2
 	VMOVSS  (CX), X5
 	VMULSS  X2, X5, X5
 	VPSLLDQ $0x0c, X5, X5
 	VADDPS  Z0, Z5, Z0
 	ADDQ    $0x04, CX
-	ADDQ    $0x04, BX
-	DECQ    DI
+	ADDQ    $0x04, SI
+	DECQ    R8
 	JNZ     loop1
 
 done:
@@ -64,26 +65,24 @@ done:
 	VADDPS        X3, X2, X3
 	VMOVSS        X3, (AX)
 	ADDQ          $0x04, AX
-	DECQ          rows+32(FP)
+	DECQ          times+32(FP)
 	JNZ           row
 	VZEROUPPER
 	RET
 
-// func f32AVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func f32AVX512x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX512F, AVX512VL, MMX+
 TEXT ·f32AVX512x4(SB), NOSPLIT, $0-48
 	MOVQ   out+0(FP), AX
 	MOVQ   w+8(FP), CX
 	MOVQ   act+16(FP), DX
-	MOVQ   blocks+24(FP), BX
-	IMUL3Q $0x00000004, BX, BX
-	MOVQ   step+40(FP), SI
-	IMULQ  SI, BX
-	LEAQ   (CX)(BX*1), DI
-	LEAQ   (DI)(BX*1), R8
-	LEAQ   (R8)(BX*1), R9
-	SHLQ   $0x02, SI
-	LEAQ   (SI)(SI*2), BX
+	MOVQ   ahead+40(FP), BX
+	MOVQ   blocks+24(FP), SI
+	IMUL3Q $0x00000004, SI, SI
+	LEAQ   (CX)(SI*1), DI
+	LEAQ   (DI)(SI*1), R8
+	LEAQ   (R8)(SI*1), R9
+	LEAQ   (SI)(SI*2), SI
 
 row:
 	VPXORD Z0, Z0, Z0
@@ -108,29 +107,29 @@ loop0:
 	VFMADD231PS Z8, Z10, Z0
 	VMOVUPS     64(CX), Z10
 	VFMADD231PS Z9, Z10, Z1
-	PREFETCHT0  2048(CX)
-	PREFETCHT0  2112(CX)
+	PREFETCHT0  (CX)(BX*1)
+	PREFETCHT0  64(CX)(BX*1)
 	ADDQ        $0x00000080, CX
 	VMOVUPS     (DI), Z10
 	VFMADD231PS Z8, Z10, Z2
 	VMOVUPS     64(DI), Z10
 	VFMADD231PS Z9, Z10, Z3
-	PREFETCHT0  2048(DI)
-	PREFETCHT0  2112(DI)
+	PREFETCHT0  (DI)(BX*1)
+	PREFETCHT0  64(DI)(BX*1)
 	ADDQ        $0x00000080, DI
 	VMOVUPS     (R8), Z10
 	VFMADD231PS Z8, Z10, Z4
 	VMOVUPS     64(R8), Z10
 	VFMADD231PS Z9, Z10, Z5
-	PREFETCHT0  2048(R8)
-	PREFETCHT0  2112(R8)
+	PREFETCHT0  (R8)(BX*1)
+	PREFETCHT0  64(R8)(BX*1)
 	ADDQ        $0x00000080, R8
 	VMOVUPS     (R9), Z10
 	VFMADD231PS Z8, Z10, Z6
 	VMOVUPS     64(R9), Z8
 	VFMADD231PS Z9, Z8, Z7
-	PREFETCHT0  2048(R9)
-	PREFETCHT0  2112(R9)
+	PREFETCHT0  (R9)(BX*1)
+	PREFETCHT0  64(R9)(BX*1)
 	ADDQ        $0x00000080, R9
 	ADDQ        $0x00000080, R10
 	DECQ        R11
@@ -190,61 +189,63 @@ done:
 	VADDPS        Y8, Y9, Y9
 	VEXTRACTF32X4 $0x01, Y9, X8
 	VADDPS        X8, X9, X8
-	VMOVSS        X8, (AX)
-	VEXTRACTPS    $0x01, X8, (AX)(SI*1)
-	VEXTRACTPS    $0x02, X8, (AX)(SI*2)
-	VEXTRACTPS    $0x03, X8, (AX)(BX*1)
-	ADDQ          $0x04, AX
-	DECQ          rows+32(FP)
+	VMOVUPS       X8, (AX)
+	ADDQ          SI, CX
+	ADDQ          SI, DI
+	ADDQ          SI, R8
+	ADDQ          SI, R9
+	ADDQ          $0x10, AX
+	DECQ          times+32(FP)
 	JNZ           row
 	VZEROUPPER
 	RET
 
-// func f16AVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func f16AVX512x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, AVX512F, AVX512VL, F16C, MMX+
 TEXT ·f16AVX512x1(SB), NOSPLIT, $0-48
 	MOVQ out+0(FP), AX
 	MOVQ w+8(FP), CX
 	MOVQ act+16(FP), DX
+	MOVQ ahead+40(FP), BX
 
 row:
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
-	MOVQ   DX, BX
-	MOVQ   blocks+24(FP), SI
-	MOVQ   SI, DI
-	ANDQ   $0x1f, DI
-	SHRQ   $0x05, SI
+	MOVQ   DX, SI
+	MOVQ   blocks+24(FP), DI
+	MOVQ   DI, R8
+	ANDQ   $0x1f, R8
+	SHRQ   $0x05, DI
 	JZ     short
 
 loop0:
-	VMOVUPS     (BX), Z2
-	VMOVUPS     64(BX), Z3
+	VMOVUPS     (SI), Z2
+	VMOVUPS     64(SI), Z3
 	VCVTPH2PS   (CX), Z4
 	VFMADD231PS Z2, Z4, Z0
 	VCVTPH2PS   32(CX), Z2
 	VFMADD231PS Z3, Z2, Z1
-	PREFETCHT0  2048(CX)
+	PREFETCHT0  (CX)(BX*1)
 	ADDQ        $0x00000040, CX
-	ADDQ        $0x00000080, BX
-	DECQ        SI
+	ADDQ        $0x00000080, SI
+	DECQ        DI
 	JNZ         loop0
 
 short:
 	VADDPS Z1, Z0, Z0
-	TESTQ  DI, DI
+	TESTQ  R8, R8
 	JZ     done
 
 loop1:
-	VMOVSS       (BX), X2
+	VMOVSS       (SI), X2
 	VPBROADCASTW (CX), X5
 	VCVTPH2PS    X5, X5
 	VMULSS       X2, X5, X5
 	VPSLLDQ      $0x0c, X5, X5
 	VADDPS       Z0, Z5, Z0
 	ADDQ         $0x02, CX
-	ADDQ         $0x04, BX
-	DECQ         DI
+	ADDQ         $0x04, SI
+	DECQ         R8
 	JNZ          loop1
 
 done:
@@ -260,26 +261,24 @@ done:
 	VADDPS        X3, X2, X3
 	VMOVSS        X3, (AX)
 	ADDQ          $0x04, AX
-	DECQ          rows+32(FP)
+	DECQ          times+32(FP)
 	JNZ           row
 	VZEROUPPER
 	RET
 
-// func f16AVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func f16AVX512x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, AVX512F, AVX512VL, F16C, MMX+
 TEXT ·f16AVX512x4(SB), NOSPLIT, $0-48
 	MOVQ   out+0(FP), AX
 	MOVQ   w+8(FP), CX
 	MOVQ   act+16(FP), DX
-	MOVQ   blocks+24(FP), BX
-	IMUL3Q $0x00000002, BX, BX
-	MOVQ   step+40(FP), SI
-	IMULQ  SI, BX
-	LEAQ   (CX)(BX*1), DI
-	LEAQ   (DI)(BX*1), R8
-	LEAQ   (R8)(BX*1), R9
-	SHLQ   $0x02, SI
-	LEAQ   (SI)(SI*2), BX
+	MOVQ   ahead+40(FP), BX
+	MOVQ   blocks+24(FP), SI
+	IMUL3Q $0x00000002, SI, SI
+	LEAQ   (CX)(SI*1), DI
+	LEAQ   (DI)(SI*1), R8
+	LEAQ   (R8)(SI*1), R9
+	LEAQ   (SI)(SI*2), SI
 
 row:
 	VPXORD Z0, Z0, Z0
@@ -304,25 +303,25 @@ loop0:
 	VFMADD231PS Z8, Z10, Z0
 	VCVTPH2PS   32(CX), Z10
 	VFMADD231PS Z9, Z10, Z1
-	PREFETCHT0  2048(CX)
+	PREFETCHT0  (CX)(BX*1)
 	ADDQ        $0x00000040, CX
 	VCVTPH2PS   (DI), Z10
 	VFMADD231PS Z8, Z10, Z2
 	VCVTPH2PS   32(DI), Z10
 	VFMADD231PS Z9, Z10, Z3
-	PREFETCHT0  2048(DI)
+	PREFETCHT0  (DI)(BX*1)
 	ADDQ        $0x00000040, DI
 	VCVTPH2PS   (R8), Z10
 	VFMADD231PS Z8, Z10, Z4
 	VCVTPH2PS   32(R8), Z10
 	VFMADD231PS Z9, Z10, Z5
-	PREFETCHT0  2048(R8)
+	PREFETCHT0  (R8)(BX*1)
 	ADDQ        $0x00000040, R8
 	VCVTPH2PS   (R9), Z10
 	VFMADD231PS Z8, Z10, Z6
 	VCVTPH2PS   32(R9), Z8
 	VFMADD231PS Z9, Z8, Z7
-	PREFETCHT0  2048(R9)
+	PREFETCHT0  (R9)(BX*1)
 	ADDQ        $0x00000040, R9
 	ADDQ        $0x00000080, R10
 	DECQ        R11
@@ -386,63 +385,65 @@ done:
 	VADDPS        Y8, Y9, Y9
 	VEXTRACTF32X4 $0x01, Y9, X8
 	VADDPS        X8, X9, X8
-	VMOVSS        X8, (AX)
-	VEXTRACTPS    $0x01, X8, (AX)(SI*1)
-	VEXTRACTPS    $0x02, X8, (AX)(SI*2)
-	VEXTRACTPS    $0x03, X8, (AX)(BX*1)
-	ADDQ          $0x04, AX
-	DECQ          rows+32(FP)
+	VMOVUPS       X8, (AX)
+	ADDQ          SI, CX
+	ADDQ          SI, DI
+	ADDQ          SI, R8
+	ADDQ          SI, R9
+	ADDQ          $0x10, AX
+	DECQ          times+32(FP)
 	JNZ           row
 	VZEROUPPER
 	RET
 
-// func bf16AVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func bf16AVX512x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, AVX512F, AVX512VL, MMX+
 TEXT ·bf16AVX512x1(SB), NOSPLIT, $0-48
 	MOVQ out+0(FP), AX
 	MOVQ w+8(FP), CX
 	MOVQ act+16(FP), DX
+	MOVQ ahead+40(FP), BX
 
 row:
 	VPXORD Z0, Z0, Z0
 	VPXORD Z1, Z1, Z1
-	MOVQ   DX, BX
-	MOVQ   blocks+24(FP), SI
-	MOVQ   SI, DI
-	ANDQ   $0x1f, DI
-	SHRQ   $0x05, SI
+	MOVQ   DX, SI
+	MOVQ   blocks+24(FP), DI
+	MOVQ   DI, R8
+	ANDQ   $0x1f, R8
+	SHRQ   $0x05, DI
 	JZ     short
 
 loop0:
-	VMOVUPS     (BX), Z2
-	VMOVUPS     64(BX), Z3
+	VMOVUPS     (SI), Z2
+	VMOVUPS     64(SI), Z3
 	VPMOVZXWD   (CX), Z4
 	VPSLLD      $0x10, Z4, Z4
 	VFMADD231PS Z2, Z4, Z0
 	VPMOVZXWD   32(CX), Z2
 	VPSLLD      $0x10, Z2, Z2
 	VFMADD231PS Z3, Z2, Z1
-	PREFETCHT0  2048(CX)
+	PREFETCHT0  (CX)(BX*1)
 	ADDQ        $0x00000040, CX
-	ADDQ        $0x00000080, BX
-	DECQ        SI
+	ADDQ        $0x00000080, SI
+	DECQ        DI
 	JNZ         loop0
 
 short:
 	VADDPS Z1, Z0, Z0
-	TESTQ  DI, DI
+	TESTQ  R8, R8
 	JZ     done
 
 loop1:
-	VMOVSS       (BX), X2
+	VMOVSS       (SI), X2
 	VPBROADCASTW (CX), X5
 	VPSLLD       $0x10, X5, X5
 	VMULSS       X2, X5, X5
 	VPSLLDQ      $0x0c, X5, X5
 	VADDPS       Z0, Z5, Z0
 	ADDQ         $0x02, CX
-	ADDQ         $0x04, BX
-	DECQ         DI
+	ADDQ         $0x04, SI
+	DECQ         R8
 	JNZ          loop1
 
 done:
@@ -458,26 +459,24 @@ done:
 	VADDPS        X3, X2, X3
 	VMOVSS        X3, (AX)
 	ADDQ          $0x04, AX
-	DECQ          rows+32(FP)
+	DECQ          times+32(FP)
 	JNZ           row
 	VZEROUPPER
 	RET
 
-// func bf16AVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func bf16AVX512x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, AVX512F, AVX512VL, MMX+
 TEXT ·bf16AVX512x4(SB), NOSPLIT, $0-48
 	MOVQ   out+0(FP), AX
 	MOVQ   w+8(FP), CX
 	MOVQ   act+16(FP), DX
-	MOVQ   blocks+24(FP), BX
-	IMUL3Q $0x00000002, BX, BX
-	MOVQ   step+40(FP), SI
-	IMULQ  SI, BX
-	LEAQ   (CX)(BX*1), DI
-	LEAQ   (DI)(BX*1), R8
-	LEAQ   (R8)(BX*1), R9
-	SHLQ   $0x02, SI
-	LEAQ   (SI)(SI*2), BX
+	MOVQ   ahead+40(FP), BX
+	MOVQ   blocks+24(FP), SI
+	IMUL3Q $0x00000002, SI, SI
+	LEAQ   (CX)(SI*1), DI
+	LEAQ   (DI)(SI*1), R8
+	LEAQ   (R8)(SI*1), R9
+	LEAQ   (SI)(SI*2), SI
 
 row:
 	VPXORD Z0, Z0, Z0
@@ -504,7 +503,7 @@ loop0:
 	VPMOVZXWD   32(CX), Z10
 	VPSLLD      $0x10, Z10, Z10
 	VFMADD231PS Z9, Z10, Z1
-	PREFETCHT0  2048(CX)
+	PREFETCHT0  (CX)(BX*1)
 	ADDQ        $0x00000040, CX
 	VPMOVZXWD   (DI), Z10
 	VPSLLD      $0x10, Z10, Z10
@@ -512,7 +511,7 @@ loop0:
 	VPMOVZXWD   32(DI), Z10
 	VPSLLD      $0x10, Z10, Z10
 	VFMADD231PS Z9, Z10, Z3
-	PREFETCHT0  2048(DI)
+	PREFETCHT0  (DI)(BX*1)
 	ADDQ        $0x00000040, DI
 	VPMOVZXWD   (R8), Z10
 	VPSLLD      $0x10, Z10, Z10
@@ -520,7 +519,7 @@ loop0:
 	VPMOVZXWD   32(R8), Z10
 	VPSLLD      $0x10, Z10, Z10
 	VFMADD231PS Z9, Z10, Z5
-	PREFETCHT0  2048(R8)
+	PREFETCHT0  (R8)(BX*1)
 	ADDQ        $0x00000040, R8
 	VPMOVZXWD   (R9), Z10
 	VPSLLD      $0x10, Z10, Z10
@@ -528,7 +527,7 @@ loop0:
 	VPMOVZXWD   32(R9), Z8
 	VPSLLD      $0x10, Z8, Z8
 	VFMADD231PS Z9, Z8, Z7
-	PREFETCHT0  2048(R9)
+	PREFETCHT0  (R9)(BX*1)
 	ADDQ        $0x00000040, R9
 	ADDQ        $0x00000080, R10
 	DECQ        R11
@@ -592,12 +591,13 @@ done:
 	VADDPS        Y8, Y9, Y9
 	VEXTRACTF32X4 $0x01, Y9, X8
 	VADDPS        X8, X9, X8
-	VMOVSS        X8, (AX)
-	VEXTRACTPS    $0x01, X8, (AX)(SI*1)
-	VEXTRACTPS    $0x02, X8, (AX)(SI*2)
-	VEXTRACTPS    $0x03, X8, (AX)(BX*1)
-	ADDQ          $0x04, AX
-	DECQ          rows+32(FP)
+	VMOVUPS       X8, (AX)
+	ADDQ          SI, CX
+	ADDQ          SI, DI
+	ADDQ          SI, R8
+	ADDQ          SI, R9
+	ADDQ          $0x10, AX
+	DECQ          times+32(FP)
 	JNZ           row
 	VZEROUPPER
 	RET

@@ -4,26 +4,26 @@
 
 package simd
 
-func q2kAVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q2kAVX2x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func q2kAVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q2kAVX2x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func q3kAVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q3kAVX2x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func q3kAVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q3kAVX2x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func q4kAVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q4kAVX2x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func q4kAVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q4kAVX2x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func q5kAVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q5kAVX2x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func q5kAVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q5kAVX2x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func q6kAVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q6kAVX2x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func q6kAVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q6kAVX2x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func iq4xsAVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func iq4xsAVX2x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func iq4xsAVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func iq4xsAVX2x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)

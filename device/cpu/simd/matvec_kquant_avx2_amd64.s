@@ -198,74 +198,75 @@ DATA kq2Words<>+24(SB)/4, $0x00200020
 DATA kq2Words<>+28(SB)/4, $0x00200020
 GLOBL kq2Words<>(SB), RODATA|NOPTR, $32
 
-// func q2kAVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q2kAVX2x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q2kAVX2x1(SB), NOSPLIT, $0-48
 	MOVQ    out+0(FP), AX
 	MOVQ    w+8(FP), CX
 	MOVQ    act+16(FP), DX
+	MOVQ    ahead+40(FP), BX
 	VMOVDQU kq2Nibble<>+0(SB), Y0
 	VMOVDQU kq2Two<>+0(SB), Y1
 
 row:
 	VPXOR Y2, Y2, Y2
-	MOVQ  DX, BX
-	MOVQ  blocks+24(FP), SI
+	MOVQ  DX, SI
+	MOVQ  blocks+24(FP), DI
 
 loop0:
-	VBROADCASTSS 304(BX), X3
+	VBROADCASTSS 304(SI), X3
 	VMOVDQU      (CX), X4
 	VPSRLW       $0x04, X4, X5
 	VPAND        X0, X4, X4
 	VPAND        X0, X5, X5
 	VPMOVZXBW    X5, Y5
-	VPMADDWD     256(BX), Y5, Y5
+	VPMADDWD     256(SI), Y5, Y5
 	VPSHUFB      kq2Pairs<>+0(SB), X4, X4
 	VPMOVZXBW    X4, Y4
 	VMOVDQU      16(CX), Y6
 	VPAND        Y1, Y6, Y7
-	VPMADDUBSW   (BX), Y7, Y7
+	VPMADDUBSW   (SI), Y7, Y7
 	VPSHUFB      kq2Word<>+0(SB), Y4, Y8
 	VPMADDWD     Y8, Y7, Y7
 	VPSRLW       $0x02, Y6, Y8
 	VPAND        Y1, Y8, Y8
-	VPMADDUBSW   32(BX), Y8, Y8
+	VPMADDUBSW   32(SI), Y8, Y8
 	VPSHUFB      kq2Word<>+32(SB), Y4, Y9
 	VPMADDWD     Y9, Y8, Y8
 	VPADDD       Y8, Y7, Y7
 	VPSRLW       $0x04, Y6, Y8
 	VPAND        Y1, Y8, Y8
-	VPMADDUBSW   64(BX), Y8, Y8
+	VPMADDUBSW   64(SI), Y8, Y8
 	VPSHUFB      kq2Word<>+64(SB), Y4, Y9
 	VPMADDWD     Y9, Y8, Y8
 	VPADDD       Y8, Y7, Y7
 	VPSRLW       $0x06, Y6, Y6
 	VPAND        Y1, Y6, Y6
-	VPMADDUBSW   96(BX), Y6, Y6
+	VPMADDUBSW   96(SI), Y6, Y6
 	VPSHUFB      kq2Word<>+96(SB), Y4, Y8
 	VPMADDWD     Y8, Y6, Y6
 	VPADDD       Y6, Y7, Y7
 	VMOVDQU      48(CX), Y6
 	VPAND        Y1, Y6, Y8
-	VPMADDUBSW   128(BX), Y8, Y8
+	VPMADDUBSW   128(SI), Y8, Y8
 	VPSHUFB      kq2Word<>+128(SB), Y4, Y9
 	VPMADDWD     Y9, Y8, Y8
 	VPADDD       Y8, Y7, Y7
 	VPSRLW       $0x02, Y6, Y8
 	VPAND        Y1, Y8, Y8
-	VPMADDUBSW   160(BX), Y8, Y8
+	VPMADDUBSW   160(SI), Y8, Y8
 	VPSHUFB      kq2Word<>+160(SB), Y4, Y9
 	VPMADDWD     Y9, Y8, Y8
 	VPADDD       Y8, Y7, Y7
 	VPSRLW       $0x04, Y6, Y8
 	VPAND        Y1, Y8, Y8
-	VPMADDUBSW   192(BX), Y8, Y8
+	VPMADDUBSW   192(SI), Y8, Y8
 	VPSHUFB      kq2Word<>+192(SB), Y4, Y9
 	VPMADDWD     Y9, Y8, Y8
 	VPADDD       Y8, Y7, Y7
 	VPSRLW       $0x06, Y6, Y6
 	VPAND        Y1, Y6, Y6
-	VPMADDUBSW   224(BX), Y6, Y6
+	VPMADDUBSW   224(SI), Y6, Y6
 	VPSHUFB      kq2Word<>+224(SB), Y4, Y4
 	VPMADDWD     Y4, Y6, Y6
 	VPADDD       Y6, Y7, Y7
@@ -279,11 +280,11 @@ loop0:
 	VBROADCASTSS X4, Y4
 	VCVTDQ2PS    Y5, Y5
 	VFNMADD231PS Y4, Y5, Y2
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2112(CX)
+	PREFETCHT0   (CX)(BX*1)
+	PREFETCHT0   64(CX)(BX*1)
 	ADDQ         $0x00000054, CX
-	ADDQ         $0x00000140, BX
-	DECQ         SI
+	ADDQ         $0x00000140, SI
+	DECQ         DI
 	JNZ          loop0
 	VSHUFPS      $0x88, Y2, Y2, Y3
 	VSHUFPS      $0xdd, Y2, Y2, Y2
@@ -295,26 +296,24 @@ loop0:
 	VADDPS       X3, X2, X3
 	VMOVSS       X3, (AX)
 	ADDQ         $0x04, AX
-	DECQ         rows+32(FP)
+	DECQ         times+32(FP)
 	JNZ          row
 	VZEROUPPER
 	RET
 
-// func q2kAVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q2kAVX2x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q2kAVX2x4(SB), NOSPLIT, $0-48
 	MOVQ    out+0(FP), AX
 	MOVQ    w+8(FP), CX
 	MOVQ    act+16(FP), DX
-	MOVQ    blocks+24(FP), BX
-	IMUL3Q  $0x00000054, BX, BX
-	MOVQ    step+40(FP), SI
-	IMULQ   SI, BX
-	LEAQ    (CX)(BX*1), DI
-	LEAQ    (DI)(BX*1), R8
-	LEAQ    (R8)(BX*1), R9
-	SHLQ    $0x02, SI
-	LEAQ    (SI)(SI*2), BX
+	MOVQ    ahead+40(FP), BX
+	MOVQ    blocks+24(FP), SI
+	IMUL3Q  $0x00000054, SI, SI
+	LEAQ    (CX)(SI*1), DI
+	LEAQ    (DI)(SI*1), R8
+	LEAQ    (R8)(SI*1), R9
+	LEAQ    (SI)(SI*2), SI
 	VMOVDQU kq2Nibble<>+0(SB), Y0
 	VMOVDQU kq2Two<>+0(SB), Y1
 
@@ -393,8 +392,8 @@ loop0:
 	VBROADCASTSS X7, Y7
 	VCVTDQ2PS    Y8, Y8
 	VFNMADD231PS Y7, Y8, Y2
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2112(CX)
+	PREFETCHT0   (CX)(BX*1)
+	PREFETCHT0   64(CX)(BX*1)
 	ADDQ         $0x00000054, CX
 	VMOVDQU      (DI), X7
 	VPSRLW       $0x04, X7, X8
@@ -461,8 +460,8 @@ loop0:
 	VBROADCASTSS X7, Y7
 	VCVTDQ2PS    Y8, Y8
 	VFNMADD231PS Y7, Y8, Y3
-	PREFETCHT0   2048(DI)
-	PREFETCHT0   2112(DI)
+	PREFETCHT0   (DI)(BX*1)
+	PREFETCHT0   64(DI)(BX*1)
 	ADDQ         $0x00000054, DI
 	VMOVDQU      (R8), X7
 	VPSRLW       $0x04, X7, X8
@@ -529,8 +528,8 @@ loop0:
 	VBROADCASTSS X7, Y7
 	VCVTDQ2PS    Y8, Y8
 	VFNMADD231PS Y7, Y8, Y4
-	PREFETCHT0   2048(R8)
-	PREFETCHT0   2112(R8)
+	PREFETCHT0   (R8)(BX*1)
+	PREFETCHT0   64(R8)(BX*1)
 	ADDQ         $0x00000054, R8
 	VMOVDQU      (R9), X7
 	VPSRLW       $0x04, X7, X8
@@ -597,8 +596,8 @@ loop0:
 	VBROADCASTSS X7, Y7
 	VCVTDQ2PS    Y8, Y8
 	VFNMADD231PS Y7, Y8, Y5
-	PREFETCHT0   2048(R9)
-	PREFETCHT0   2112(R9)
+	PREFETCHT0   (R9)(BX*1)
+	PREFETCHT0   64(R9)(BX*1)
 	ADDQ         $0x00000054, R9
 	ADDQ         $0x00000140, R10
 	DECQ         R11
@@ -614,33 +613,35 @@ loop0:
 	VADDPS       Y2, Y3, Y3
 	VEXTRACTF128 $0x01, Y3, X2
 	VADDPS       X2, X3, X2
-	VMOVSS       X2, (AX)
-	VEXTRACTPS   $0x01, X2, (AX)(SI*1)
-	VEXTRACTPS   $0x02, X2, (AX)(SI*2)
-	VEXTRACTPS   $0x03, X2, (AX)(BX*1)
-	ADDQ         $0x04, AX
-	DECQ         rows+32(FP)
+	VMOVUPS      X2, (AX)
+	ADDQ         SI, CX
+	ADDQ         SI, DI
+	ADDQ         SI, R8
+	ADDQ         SI, R9
+	ADDQ         $0x10, AX
+	DECQ         times+32(FP)
 	JNZ          row
 	VZEROUPPER
 	RET
 
-// func q3kAVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q3kAVX2x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q3kAVX2x1(SB), NOSPLIT, $0-48
 	MOVQ    out+0(FP), AX
 	MOVQ    w+8(FP), CX
 	MOVQ    act+16(FP), DX
+	MOVQ    ahead+40(FP), BX
 	VMOVDQU kq2Nibble<>+0(SB), Y0
 	VMOVDQU kq2Two<>+0(SB), Y1
 	VMOVDQU kq2Bit2<>+0(SB), Y2
 
 row:
 	VPXOR Y3, Y3, Y3
-	MOVQ  DX, BX
-	MOVQ  blocks+24(FP), SI
+	MOVQ  DX, SI
+	MOVQ  blocks+24(FP), DI
 
 loop0:
-	VBROADCASTSS 304(BX), X4
+	VBROADCASTSS 304(SI), X4
 	VPSHUFD      $0x99, 92(CX), X5
 	VPSHUFD      $0xff, 92(CX), X6
 	VPSRLVD      kq2Q3Shift<>+0(SB), X5, X5
@@ -651,7 +652,7 @@ loop0:
 	VPOR         X6, X5, X5
 	VPSUBB       kq2Less32<>+0(SB), X5, X5
 	VPMOVSXBW    X5, Y6
-	VPMADDWD     256(BX), Y6, Y6
+	VPMADDWD     256(SI), Y6, Y6
 	VPSHUFB      kq2Pairs<>+0(SB), X5, X5
 	VPMOVSXBW    X5, Y5
 	VMOVDQU      (CX), Y7
@@ -660,7 +661,7 @@ loop0:
 	VPSLLW       $0x02, Y7, Y10
 	VPAND        Y2, Y10, Y10
 	VPOR         Y10, Y9, Y9
-	VPMADDUBSW   (BX), Y9, Y9
+	VPMADDUBSW   (SI), Y9, Y9
 	VPSHUFB      kq2Word<>+0(SB), Y5, Y10
 	VPMADDWD     Y10, Y9, Y9
 	VPSRLW       $0x02, Y8, Y10
@@ -668,7 +669,7 @@ loop0:
 	VPSLLW       $0x01, Y7, Y11
 	VPAND        Y2, Y11, Y11
 	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   32(BX), Y10, Y10
+	VPMADDUBSW   32(SI), Y10, Y10
 	VPSHUFB      kq2Word<>+32(SB), Y5, Y11
 	VPMADDWD     Y11, Y10, Y10
 	VPADDD       Y10, Y9, Y9
@@ -676,7 +677,7 @@ loop0:
 	VPAND        Y1, Y10, Y10
 	VPAND        Y2, Y7, Y11
 	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   64(BX), Y10, Y10
+	VPMADDUBSW   64(SI), Y10, Y10
 	VPSHUFB      kq2Word<>+64(SB), Y5, Y11
 	VPMADDWD     Y11, Y10, Y10
 	VPADDD       Y10, Y9, Y9
@@ -685,7 +686,7 @@ loop0:
 	VPSRLW       $0x01, Y7, Y10
 	VPAND        Y2, Y10, Y10
 	VPOR         Y10, Y8, Y8
-	VPMADDUBSW   96(BX), Y8, Y8
+	VPMADDUBSW   96(SI), Y8, Y8
 	VPSHUFB      kq2Word<>+96(SB), Y5, Y10
 	VPMADDWD     Y10, Y8, Y8
 	VPADDD       Y8, Y9, Y9
@@ -694,7 +695,7 @@ loop0:
 	VPSRLW       $0x02, Y7, Y11
 	VPAND        Y2, Y11, Y11
 	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   128(BX), Y10, Y10
+	VPMADDUBSW   128(SI), Y10, Y10
 	VPSHUFB      kq2Word<>+128(SB), Y5, Y11
 	VPMADDWD     Y11, Y10, Y10
 	VPADDD       Y10, Y9, Y9
@@ -703,7 +704,7 @@ loop0:
 	VPSRLW       $0x03, Y7, Y11
 	VPAND        Y2, Y11, Y11
 	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   160(BX), Y10, Y10
+	VPMADDUBSW   160(SI), Y10, Y10
 	VPSHUFB      kq2Word<>+160(SB), Y5, Y11
 	VPMADDWD     Y11, Y10, Y10
 	VPADDD       Y10, Y9, Y9
@@ -712,7 +713,7 @@ loop0:
 	VPSRLW       $0x04, Y7, Y11
 	VPAND        Y2, Y11, Y11
 	VPOR         Y11, Y10, Y10
-	VPMADDUBSW   192(BX), Y10, Y10
+	VPMADDUBSW   192(SI), Y10, Y10
 	VPSHUFB      kq2Word<>+192(SB), Y5, Y11
 	VPMADDWD     Y11, Y10, Y10
 	VPADDD       Y10, Y9, Y9
@@ -721,7 +722,7 @@ loop0:
 	VPSRLW       $0x05, Y7, Y7
 	VPAND        Y2, Y7, Y7
 	VPOR         Y7, Y8, Y8
-	VPMADDUBSW   224(BX), Y8, Y8
+	VPMADDUBSW   224(SI), Y8, Y8
 	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
 	VPMADDWD     Y5, Y8, Y8
 	VPADDD       Y8, Y9, Y9
@@ -733,11 +734,11 @@ loop0:
 	VMULPS       Y4, Y5, Y5
 	VCVTDQ2PS    Y9, Y9
 	VFMADD231PS  Y5, Y9, Y3
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2112(CX)
+	PREFETCHT0   (CX)(BX*1)
+	PREFETCHT0   64(CX)(BX*1)
 	ADDQ         $0x0000006e, CX
-	ADDQ         $0x00000140, BX
-	DECQ         SI
+	ADDQ         $0x00000140, SI
+	DECQ         DI
 	JNZ          loop0
 	VSHUFPS      $0x88, Y3, Y3, Y4
 	VSHUFPS      $0xdd, Y3, Y3, Y3
@@ -749,26 +750,24 @@ loop0:
 	VADDPS       X4, X3, X4
 	VMOVSS       X4, (AX)
 	ADDQ         $0x04, AX
-	DECQ         rows+32(FP)
+	DECQ         times+32(FP)
 	JNZ          row
 	VZEROUPPER
 	RET
 
-// func q3kAVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q3kAVX2x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q3kAVX2x4(SB), NOSPLIT, $0-48
 	MOVQ    out+0(FP), AX
 	MOVQ    w+8(FP), CX
 	MOVQ    act+16(FP), DX
-	MOVQ    blocks+24(FP), BX
-	IMUL3Q  $0x0000006e, BX, BX
-	MOVQ    step+40(FP), SI
-	IMULQ   SI, BX
-	LEAQ    (CX)(BX*1), DI
-	LEAQ    (DI)(BX*1), R8
-	LEAQ    (R8)(BX*1), R9
-	SHLQ    $0x02, SI
-	LEAQ    (SI)(SI*2), BX
+	MOVQ    ahead+40(FP), BX
+	MOVQ    blocks+24(FP), SI
+	IMUL3Q  $0x0000006e, SI, SI
+	LEAQ    (CX)(SI*1), DI
+	LEAQ    (DI)(SI*1), R8
+	LEAQ    (R8)(SI*1), R9
+	LEAQ    (SI)(SI*2), SI
 	VMOVDQU kq2Nibble<>+0(SB), Y0
 	VMOVDQU kq2Two<>+0(SB), Y1
 	VMOVDQU kq2Bit2<>+0(SB), Y2
@@ -875,8 +874,8 @@ loop0:
 	VMULPS       Y9, Y8, Y8
 	VCVTDQ2PS    Y12, Y12
 	VFMADD231PS  Y8, Y12, Y3
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2112(CX)
+	PREFETCHT0   (CX)(BX*1)
+	PREFETCHT0   64(CX)(BX*1)
 	ADDQ         $0x0000006e, CX
 	VPSHUFD      $0x99, 92(DI), X8
 	VPSHUFD      $0xff, 92(DI), X9
@@ -970,8 +969,8 @@ loop0:
 	VMULPS       Y9, Y8, Y8
 	VCVTDQ2PS    Y12, Y12
 	VFMADD231PS  Y8, Y12, Y4
-	PREFETCHT0   2048(DI)
-	PREFETCHT0   2112(DI)
+	PREFETCHT0   (DI)(BX*1)
+	PREFETCHT0   64(DI)(BX*1)
 	ADDQ         $0x0000006e, DI
 	VPSHUFD      $0x99, 92(R8), X8
 	VPSHUFD      $0xff, 92(R8), X9
@@ -1065,8 +1064,8 @@ loop0:
 	VMULPS       Y9, Y8, Y8
 	VCVTDQ2PS    Y12, Y12
 	VFMADD231PS  Y8, Y12, Y5
-	PREFETCHT0   2048(R8)
-	PREFETCHT0   2112(R8)
+	PREFETCHT0   (R8)(BX*1)
+	PREFETCHT0   64(R8)(BX*1)
 	ADDQ         $0x0000006e, R8
 	VPSHUFD      $0x99, 92(R9), X8
 	VPSHUFD      $0xff, 92(R9), X9
@@ -1160,8 +1159,8 @@ loop0:
 	VMULPS       Y7, Y8, Y8
 	VCVTDQ2PS    Y12, Y12
 	VFMADD231PS  Y8, Y12, Y6
-	PREFETCHT0   2048(R9)
-	PREFETCHT0   2112(R9)
+	PREFETCHT0   (R9)(BX*1)
+	PREFETCHT0   64(R9)(BX*1)
 	ADDQ         $0x0000006e, R9
 	ADDQ         $0x00000140, R10
 	DECQ         R11
@@ -1177,31 +1176,33 @@ loop0:
 	VADDPS       Y3, Y4, Y4
 	VEXTRACTF128 $0x01, Y4, X3
 	VADDPS       X3, X4, X3
-	VMOVSS       X3, (AX)
-	VEXTRACTPS   $0x01, X3, (AX)(SI*1)
-	VEXTRACTPS   $0x02, X3, (AX)(SI*2)
-	VEXTRACTPS   $0x03, X3, (AX)(BX*1)
-	ADDQ         $0x04, AX
-	DECQ         rows+32(FP)
+	VMOVUPS      X3, (AX)
+	ADDQ         SI, CX
+	ADDQ         SI, DI
+	ADDQ         SI, R8
+	ADDQ         SI, R9
+	ADDQ         $0x10, AX
+	DECQ         times+32(FP)
 	JNZ          row
 	VZEROUPPER
 	RET
 
-// func q4kAVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q4kAVX2x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q4kAVX2x1(SB), NOSPLIT, $0-48
 	MOVQ    out+0(FP), AX
 	MOVQ    w+8(FP), CX
 	MOVQ    act+16(FP), DX
+	MOVQ    ahead+40(FP), BX
 	VMOVDQU kq2Nibble<>+0(SB), Y0
 
 row:
 	VPXOR Y1, Y1, Y1
-	MOVQ  DX, BX
-	MOVQ  blocks+24(FP), SI
+	MOVQ  DX, SI
+	MOVQ  blocks+24(FP), DI
 
 loop0:
-	VBROADCASTSS 304(BX), X2
+	VBROADCASTSS 304(SI), X2
 	VPSHUFD      $0x5a, (CX), X3
 	VPSHUFD      $0xff, (CX), X4
 	VPSRLVD      kq2ScaleShift<>+0(SB), X3, X3
@@ -1211,15 +1212,15 @@ loop0:
 	VPOR         X4, X3, X3
 	VPMOVZXBW    X3, Y3
 	VPERMQ       $0xee, Y3, Y4
-	VPMADDWD     288(BX), X3, X3
+	VPMADDWD     288(SI), X3, X3
 	VMOVDQU      16(CX), Y5
 	VPSRLW       $0x04, Y5, Y6
 	VPAND        Y0, Y5, Y5
 	VPAND        Y0, Y6, Y6
-	VPMADDUBSW   (BX), Y5, Y5
+	VPMADDUBSW   (SI), Y5, Y5
 	VPSHUFB      kq2Word<>+0(SB), Y4, Y7
 	VPMADDWD     Y7, Y5, Y5
-	VPMADDUBSW   32(BX), Y6, Y6
+	VPMADDUBSW   32(SI), Y6, Y6
 	VPSHUFB      kq2Word<>+32(SB), Y4, Y7
 	VPMADDWD     Y7, Y6, Y6
 	VPADDD       Y6, Y5, Y5
@@ -1227,11 +1228,11 @@ loop0:
 	VPSRLW       $0x04, Y6, Y7
 	VPAND        Y0, Y6, Y6
 	VPAND        Y0, Y7, Y7
-	VPMADDUBSW   64(BX), Y6, Y6
+	VPMADDUBSW   64(SI), Y6, Y6
 	VPSHUFB      kq2Word<>+64(SB), Y4, Y9
 	VPMADDWD     Y9, Y6, Y6
 	VPADDD       Y6, Y5, Y5
-	VPMADDUBSW   96(BX), Y7, Y7
+	VPMADDUBSW   96(SI), Y7, Y7
 	VPSHUFB      kq2Word<>+96(SB), Y4, Y6
 	VPMADDWD     Y6, Y7, Y7
 	VPADDD       Y7, Y5, Y5
@@ -1239,11 +1240,11 @@ loop0:
 	VPSRLW       $0x04, Y6, Y7
 	VPAND        Y0, Y6, Y6
 	VPAND        Y0, Y7, Y7
-	VPMADDUBSW   128(BX), Y6, Y6
+	VPMADDUBSW   128(SI), Y6, Y6
 	VPSHUFB      kq2Word<>+128(SB), Y4, Y9
 	VPMADDWD     Y9, Y6, Y6
 	VPADDD       Y6, Y5, Y5
-	VPMADDUBSW   160(BX), Y7, Y7
+	VPMADDUBSW   160(SI), Y7, Y7
 	VPSHUFB      kq2Word<>+160(SB), Y4, Y6
 	VPMADDWD     Y6, Y7, Y7
 	VPADDD       Y7, Y5, Y5
@@ -1251,11 +1252,11 @@ loop0:
 	VPSRLW       $0x04, Y6, Y7
 	VPAND        Y0, Y6, Y6
 	VPAND        Y0, Y7, Y7
-	VPMADDUBSW   192(BX), Y6, Y6
+	VPMADDUBSW   192(SI), Y6, Y6
 	VPSHUFB      kq2Word<>+192(SB), Y4, Y9
 	VPMADDWD     Y9, Y6, Y6
 	VPADDD       Y6, Y5, Y5
-	VPMADDUBSW   224(BX), Y7, Y7
+	VPMADDUBSW   224(SI), Y7, Y7
 	VPSHUFB      kq2Word<>+224(SB), Y4, Y4
 	VPMADDWD     Y4, Y7, Y7
 	VPADDD       Y7, Y5, Y5
@@ -1268,12 +1269,12 @@ loop0:
 	VPSHUFD      $0x55, X8, X8
 	VCVTDQ2PS    X3, X3
 	VFNMADD231PS Y8, Y3, Y1
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2112(CX)
-	PREFETCHT0   2176(CX)
+	PREFETCHT0   (CX)(BX*1)
+	PREFETCHT0   64(CX)(BX*1)
+	PREFETCHT0   128(CX)(BX*1)
 	ADDQ         $0x00000090, CX
-	ADDQ         $0x00000140, BX
-	DECQ         SI
+	ADDQ         $0x00000140, SI
+	DECQ         DI
 	JNZ          loop0
 	VSHUFPS      $0x88, Y1, Y1, Y2
 	VSHUFPS      $0xdd, Y1, Y1, Y1
@@ -1285,26 +1286,24 @@ loop0:
 	VADDPS       X2, X1, X2
 	VMOVSS       X2, (AX)
 	ADDQ         $0x04, AX
-	DECQ         rows+32(FP)
+	DECQ         times+32(FP)
 	JNZ          row
 	VZEROUPPER
 	RET
 
-// func q4kAVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q4kAVX2x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q4kAVX2x4(SB), NOSPLIT, $0-48
 	MOVQ    out+0(FP), AX
 	MOVQ    w+8(FP), CX
 	MOVQ    act+16(FP), DX
-	MOVQ    blocks+24(FP), BX
-	IMUL3Q  $0x00000090, BX, BX
-	MOVQ    step+40(FP), SI
-	IMULQ   SI, BX
-	LEAQ    (CX)(BX*1), DI
-	LEAQ    (DI)(BX*1), R8
-	LEAQ    (R8)(BX*1), R9
-	SHLQ    $0x02, SI
-	LEAQ    (SI)(SI*2), BX
+	MOVQ    ahead+40(FP), BX
+	MOVQ    blocks+24(FP), SI
+	IMUL3Q  $0x00000090, SI, SI
+	LEAQ    (CX)(SI*1), DI
+	LEAQ    (DI)(SI*1), R8
+	LEAQ    (R8)(SI*1), R9
+	LEAQ    (SI)(SI*2), SI
 	VMOVDQU kq2Nibble<>+0(SB), Y0
 
 row:
@@ -1383,9 +1382,9 @@ loop0:
 	VPSHUFD      $0x55, X11, X11
 	VCVTDQ2PS    X6, X6
 	VFNMADD231PS Y11, Y6, Y1
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2112(CX)
-	PREFETCHT0   2176(CX)
+	PREFETCHT0   (CX)(BX*1)
+	PREFETCHT0   64(CX)(BX*1)
+	PREFETCHT0   128(CX)(BX*1)
 	ADDQ         $0x00000090, CX
 	VPSHUFD      $0x5a, (DI), X6
 	VPSHUFD      $0xff, (DI), X7
@@ -1453,9 +1452,9 @@ loop0:
 	VPSHUFD      $0x55, X11, X11
 	VCVTDQ2PS    X6, X6
 	VFNMADD231PS Y11, Y6, Y2
-	PREFETCHT0   2048(DI)
-	PREFETCHT0   2112(DI)
-	PREFETCHT0   2176(DI)
+	PREFETCHT0   (DI)(BX*1)
+	PREFETCHT0   64(DI)(BX*1)
+	PREFETCHT0   128(DI)(BX*1)
 	ADDQ         $0x00000090, DI
 	VPSHUFD      $0x5a, (R8), X6
 	VPSHUFD      $0xff, (R8), X7
@@ -1523,9 +1522,9 @@ loop0:
 	VPSHUFD      $0x55, X11, X11
 	VCVTDQ2PS    X6, X6
 	VFNMADD231PS Y11, Y6, Y3
-	PREFETCHT0   2048(R8)
-	PREFETCHT0   2112(R8)
-	PREFETCHT0   2176(R8)
+	PREFETCHT0   (R8)(BX*1)
+	PREFETCHT0   64(R8)(BX*1)
+	PREFETCHT0   128(R8)(BX*1)
 	ADDQ         $0x00000090, R8
 	VPSHUFD      $0x5a, (R9), X6
 	VPSHUFD      $0xff, (R9), X7
@@ -1593,9 +1592,9 @@ loop0:
 	VPSHUFD      $0x55, X11, X11
 	VCVTDQ2PS    X6, X6
 	VFNMADD231PS Y11, Y6, Y4
-	PREFETCHT0   2048(R9)
-	PREFETCHT0   2112(R9)
-	PREFETCHT0   2176(R9)
+	PREFETCHT0   (R9)(BX*1)
+	PREFETCHT0   64(R9)(BX*1)
+	PREFETCHT0   128(R9)(BX*1)
 	ADDQ         $0x00000090, R9
 	ADDQ         $0x00000140, R10
 	DECQ         R11
@@ -1611,32 +1610,34 @@ loop0:
 	VADDPS       Y1, Y2, Y2
 	VEXTRACTF128 $0x01, Y2, X1
 	VADDPS       X1, X2, X1
-	VMOVSS       X1, (AX)
-	VEXTRACTPS   $0x01, X1, (AX)(SI*1)
-	VEXTRACTPS   $0x02, X1, (AX)(SI*2)
-	VEXTRACTPS   $0x03, X1, (AX)(BX*1)
-	ADDQ         $0x04, AX
-	DECQ         rows+32(FP)
+	VMOVUPS      X1, (AX)
+	ADDQ         SI, CX
+	ADDQ         SI, DI
+	ADDQ         SI, R8
+	ADDQ         SI, R9
+	ADDQ         $0x10, AX
+	DECQ         times+32(FP)
 	JNZ          row
 	VZEROUPPER
 	RET
 
-// func q5kAVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q5kAVX2x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q5kAVX2x1(SB), NOSPLIT, $0-48
 	MOVQ    out+0(FP), AX
 	MOVQ    w+8(FP), CX
 	MOVQ    act+16(FP), DX
+	MOVQ    ahead+40(FP), BX
 	VMOVDQU kq2Nibble<>+0(SB), Y0
 	VMOVDQU kq2Bit4<>+0(SB), Y1
 
 row:
 	VPXOR Y2, Y2, Y2
-	MOVQ  DX, BX
-	MOVQ  blocks+24(FP), SI
+	MOVQ  DX, SI
+	MOVQ  blocks+24(FP), DI
 
 loop0:
-	VBROADCASTSS 304(BX), X3
+	VBROADCASTSS 304(SI), X3
 	VPSHUFD      $0x5a, (CX), X4
 	VPSHUFD      $0xff, (CX), X5
 	VPSRLVD      kq2ScaleShift<>+0(SB), X4, X4
@@ -1646,7 +1647,7 @@ loop0:
 	VPOR         X5, X4, X4
 	VPMOVZXBW    X4, Y4
 	VPERMQ       $0xee, Y4, Y5
-	VPMADDWD     288(BX), X4, X4
+	VPMADDWD     288(SI), X4, X4
 	VMOVDQU      16(CX), Y6
 	VMOVDQU      48(CX), Y7
 	VPSRLW       $0x04, Y7, Y8
@@ -1658,10 +1659,10 @@ loop0:
 	VPSLLW       $0x03, Y6, Y9
 	VPAND        Y1, Y9, Y9
 	VPOR         Y9, Y8, Y8
-	VPMADDUBSW   (BX), Y7, Y7
+	VPMADDUBSW   (SI), Y7, Y7
 	VPSHUFB      kq2Word<>+0(SB), Y5, Y9
 	VPMADDWD     Y9, Y7, Y7
-	VPMADDUBSW   32(BX), Y8, Y8
+	VPMADDUBSW   32(SI), Y8, Y8
 	VPSHUFB      kq2Word<>+32(SB), Y5, Y9
 	VPMADDWD     Y9, Y8, Y8
 	VPADDD       Y8, Y7, Y7
@@ -1675,11 +1676,11 @@ loop0:
 	VPSLLW       $0x01, Y6, Y11
 	VPAND        Y1, Y11, Y11
 	VPOR         Y11, Y9, Y9
-	VPMADDUBSW   64(BX), Y8, Y8
+	VPMADDUBSW   64(SI), Y8, Y8
 	VPSHUFB      kq2Word<>+64(SB), Y5, Y11
 	VPMADDWD     Y11, Y8, Y8
 	VPADDD       Y8, Y7, Y7
-	VPMADDUBSW   96(BX), Y9, Y9
+	VPMADDUBSW   96(SI), Y9, Y9
 	VPSHUFB      kq2Word<>+96(SB), Y5, Y8
 	VPMADDWD     Y8, Y9, Y9
 	VPADDD       Y9, Y7, Y7
@@ -1692,11 +1693,11 @@ loop0:
 	VPSRLW       $0x01, Y6, Y11
 	VPAND        Y1, Y11, Y11
 	VPOR         Y11, Y9, Y9
-	VPMADDUBSW   128(BX), Y8, Y8
+	VPMADDUBSW   128(SI), Y8, Y8
 	VPSHUFB      kq2Word<>+128(SB), Y5, Y11
 	VPMADDWD     Y11, Y8, Y8
 	VPADDD       Y8, Y7, Y7
-	VPMADDUBSW   160(BX), Y9, Y9
+	VPMADDUBSW   160(SI), Y9, Y9
 	VPSHUFB      kq2Word<>+160(SB), Y5, Y8
 	VPMADDWD     Y8, Y9, Y9
 	VPADDD       Y9, Y7, Y7
@@ -1710,11 +1711,11 @@ loop0:
 	VPSRLW       $0x03, Y6, Y6
 	VPAND        Y1, Y6, Y6
 	VPOR         Y6, Y9, Y9
-	VPMADDUBSW   192(BX), Y8, Y8
+	VPMADDUBSW   192(SI), Y8, Y8
 	VPSHUFB      kq2Word<>+192(SB), Y5, Y6
 	VPMADDWD     Y6, Y8, Y8
 	VPADDD       Y8, Y7, Y7
-	VPMADDUBSW   224(BX), Y9, Y9
+	VPMADDUBSW   224(SI), Y9, Y9
 	VPSHUFB      kq2Word<>+224(SB), Y5, Y5
 	VPMADDWD     Y5, Y9, Y9
 	VPADDD       Y9, Y7, Y7
@@ -1727,12 +1728,12 @@ loop0:
 	VPSHUFD      $0x55, X10, X10
 	VCVTDQ2PS    X4, X4
 	VFNMADD231PS Y10, Y4, Y2
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2112(CX)
-	PREFETCHT0   2176(CX)
+	PREFETCHT0   (CX)(BX*1)
+	PREFETCHT0   64(CX)(BX*1)
+	PREFETCHT0   128(CX)(BX*1)
 	ADDQ         $0x000000b0, CX
-	ADDQ         $0x00000140, BX
-	DECQ         SI
+	ADDQ         $0x00000140, SI
+	DECQ         DI
 	JNZ          loop0
 	VSHUFPS      $0x88, Y2, Y2, Y3
 	VSHUFPS      $0xdd, Y2, Y2, Y2
@@ -1744,26 +1745,24 @@ loop0:
 	VADDPS       X3, X2, X3
 	VMOVSS       X3, (AX)
 	ADDQ         $0x04, AX
-	DECQ         rows+32(FP)
+	DECQ         times+32(FP)
 	JNZ          row
 	VZEROUPPER
 	RET
 
-// func q5kAVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q5kAVX2x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q5kAVX2x4(SB), NOSPLIT, $0-48
 	MOVQ    out+0(FP), AX
 	MOVQ    w+8(FP), CX
 	MOVQ    act+16(FP), DX
-	MOVQ    blocks+24(FP), BX
-	IMUL3Q  $0x000000b0, BX, BX
-	MOVQ    step+40(FP), SI
-	IMULQ   SI, BX
-	LEAQ    (CX)(BX*1), DI
-	LEAQ    (DI)(BX*1), R8
-	LEAQ    (R8)(BX*1), R9
-	SHLQ    $0x02, SI
-	LEAQ    (SI)(SI*2), BX
+	MOVQ    ahead+40(FP), BX
+	MOVQ    blocks+24(FP), SI
+	IMUL3Q  $0x000000b0, SI, SI
+	LEAQ    (CX)(SI*1), DI
+	LEAQ    (DI)(SI*1), R8
+	LEAQ    (R8)(SI*1), R9
+	LEAQ    (SI)(SI*2), SI
 	VMOVDQU kq2Nibble<>+0(SB), Y0
 	VMOVDQU kq2Bit4<>+0(SB), Y1
 
@@ -1867,9 +1866,9 @@ loop0:
 	VPSHUFD      $0x55, X13, X13
 	VCVTDQ2PS    X7, X7
 	VFNMADD231PS Y13, Y7, Y2
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2112(CX)
-	PREFETCHT0   2176(CX)
+	PREFETCHT0   (CX)(BX*1)
+	PREFETCHT0   64(CX)(BX*1)
+	PREFETCHT0   128(CX)(BX*1)
 	ADDQ         $0x000000b0, CX
 	VPSHUFD      $0x5a, (DI), X7
 	VPSHUFD      $0xff, (DI), X8
@@ -1961,9 +1960,9 @@ loop0:
 	VPSHUFD      $0x55, X13, X13
 	VCVTDQ2PS    X7, X7
 	VFNMADD231PS Y13, Y7, Y3
-	PREFETCHT0   2048(DI)
-	PREFETCHT0   2112(DI)
-	PREFETCHT0   2176(DI)
+	PREFETCHT0   (DI)(BX*1)
+	PREFETCHT0   64(DI)(BX*1)
+	PREFETCHT0   128(DI)(BX*1)
 	ADDQ         $0x000000b0, DI
 	VPSHUFD      $0x5a, (R8), X7
 	VPSHUFD      $0xff, (R8), X8
@@ -2055,9 +2054,9 @@ loop0:
 	VPSHUFD      $0x55, X13, X13
 	VCVTDQ2PS    X7, X7
 	VFNMADD231PS Y13, Y7, Y4
-	PREFETCHT0   2048(R8)
-	PREFETCHT0   2112(R8)
-	PREFETCHT0   2176(R8)
+	PREFETCHT0   (R8)(BX*1)
+	PREFETCHT0   64(R8)(BX*1)
+	PREFETCHT0   128(R8)(BX*1)
 	ADDQ         $0x000000b0, R8
 	VPSHUFD      $0x5a, (R9), X7
 	VPSHUFD      $0xff, (R9), X8
@@ -2149,9 +2148,9 @@ loop0:
 	VPSHUFD      $0x55, X13, X13
 	VCVTDQ2PS    X7, X7
 	VFNMADD231PS Y13, Y7, Y5
-	PREFETCHT0   2048(R9)
-	PREFETCHT0   2112(R9)
-	PREFETCHT0   2176(R9)
+	PREFETCHT0   (R9)(BX*1)
+	PREFETCHT0   64(R9)(BX*1)
+	PREFETCHT0   128(R9)(BX*1)
 	ADDQ         $0x000000b0, R9
 	ADDQ         $0x00000140, R10
 	DECQ         R11
@@ -2167,35 +2166,37 @@ loop0:
 	VADDPS       Y2, Y3, Y3
 	VEXTRACTF128 $0x01, Y3, X2
 	VADDPS       X2, X3, X2
-	VMOVSS       X2, (AX)
-	VEXTRACTPS   $0x01, X2, (AX)(SI*1)
-	VEXTRACTPS   $0x02, X2, (AX)(SI*2)
-	VEXTRACTPS   $0x03, X2, (AX)(BX*1)
-	ADDQ         $0x04, AX
-	DECQ         rows+32(FP)
+	VMOVUPS      X2, (AX)
+	ADDQ         SI, CX
+	ADDQ         SI, DI
+	ADDQ         SI, R8
+	ADDQ         SI, R9
+	ADDQ         $0x10, AX
+	DECQ         times+32(FP)
 	JNZ          row
 	VZEROUPPER
 	RET
 
-// func q6kAVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q6kAVX2x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q6kAVX2x1(SB), NOSPLIT, $0-48
 	MOVQ    out+0(FP), AX
 	MOVQ    w+8(FP), CX
 	MOVQ    act+16(FP), DX
+	MOVQ    ahead+40(FP), BX
 	VMOVDQU kq2Nibble<>+0(SB), Y0
 	VMOVDQU kq2Two4<>+0(SB), Y1
 
 row:
 	VPXOR Y2, Y2, Y2
-	MOVQ  DX, BX
-	MOVQ  blocks+24(FP), SI
+	MOVQ  DX, SI
+	MOVQ  blocks+24(FP), DI
 
 loop0:
-	VBROADCASTSS 304(BX), X3
+	VBROADCASTSS 304(SI), X3
 	VMOVDQU      192(CX), X4
 	VPMOVSXBW    X4, Y5
-	VPMADDWD     256(BX), Y5, Y5
+	VPMADDWD     256(SI), Y5, Y5
 	VPSHUFB      kq2Pairs<>+0(SB), X4, X4
 	VPMOVSXBW    X4, Y4
 	VMOVDQU      128(CX), Y6
@@ -2208,10 +2209,10 @@ loop0:
 	VPOR         Y9, Y7, Y7
 	VPAND        Y1, Y6, Y9
 	VPOR         Y9, Y8, Y8
-	VPMADDUBSW   (BX), Y7, Y7
+	VPMADDUBSW   (SI), Y7, Y7
 	VPSHUFB      kq2Word<>+0(SB), Y4, Y9
 	VPMADDWD     Y9, Y7, Y7
-	VPMADDUBSW   64(BX), Y8, Y8
+	VPMADDUBSW   64(SI), Y8, Y8
 	VPSHUFB      kq2Word<>+64(SB), Y4, Y9
 	VPMADDWD     Y9, Y8, Y8
 	VPADDD       Y8, Y7, Y7
@@ -2225,11 +2226,11 @@ loop0:
 	VPSRLW       $0x02, Y6, Y6
 	VPAND        Y1, Y6, Y6
 	VPOR         Y6, Y9, Y9
-	VPMADDUBSW   32(BX), Y8, Y8
+	VPMADDUBSW   32(SI), Y8, Y8
 	VPSHUFB      kq2Word<>+32(SB), Y4, Y6
 	VPMADDWD     Y6, Y8, Y8
 	VPADDD       Y8, Y7, Y7
-	VPMADDUBSW   96(BX), Y9, Y9
+	VPMADDUBSW   96(SI), Y9, Y9
 	VPSHUFB      kq2Word<>+96(SB), Y4, Y6
 	VPMADDWD     Y6, Y9, Y9
 	VPADDD       Y9, Y7, Y7
@@ -2243,11 +2244,11 @@ loop0:
 	VPOR         Y10, Y8, Y8
 	VPAND        Y1, Y6, Y10
 	VPOR         Y10, Y9, Y9
-	VPMADDUBSW   128(BX), Y8, Y8
+	VPMADDUBSW   128(SI), Y8, Y8
 	VPSHUFB      kq2Word<>+128(SB), Y4, Y10
 	VPMADDWD     Y10, Y8, Y8
 	VPADDD       Y8, Y7, Y7
-	VPMADDUBSW   192(BX), Y9, Y9
+	VPMADDUBSW   192(SI), Y9, Y9
 	VPSHUFB      kq2Word<>+192(SB), Y4, Y8
 	VPMADDWD     Y8, Y9, Y9
 	VPADDD       Y9, Y7, Y7
@@ -2261,11 +2262,11 @@ loop0:
 	VPSRLW       $0x02, Y6, Y6
 	VPAND        Y1, Y6, Y6
 	VPOR         Y6, Y9, Y9
-	VPMADDUBSW   160(BX), Y8, Y8
+	VPMADDUBSW   160(SI), Y8, Y8
 	VPSHUFB      kq2Word<>+160(SB), Y4, Y6
 	VPMADDWD     Y6, Y8, Y8
 	VPADDD       Y8, Y7, Y7
-	VPMADDUBSW   224(BX), Y9, Y9
+	VPMADDUBSW   224(SI), Y9, Y9
 	VPSHUFB      kq2Word<>+224(SB), Y4, Y4
 	VPMADDWD     Y4, Y9, Y9
 	VPADDD       Y9, Y7, Y7
@@ -2277,13 +2278,13 @@ loop0:
 	VMULPS       Y3, Y4, Y4
 	VCVTDQ2PS    Y7, Y7
 	VFMADD231PS  Y4, Y7, Y2
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2112(CX)
-	PREFETCHT0   2176(CX)
-	PREFETCHT0   2240(CX)
+	PREFETCHT0   (CX)(BX*1)
+	PREFETCHT0   64(CX)(BX*1)
+	PREFETCHT0   128(CX)(BX*1)
+	PREFETCHT0   192(CX)(BX*1)
 	ADDQ         $0x000000d2, CX
-	ADDQ         $0x00000140, BX
-	DECQ         SI
+	ADDQ         $0x00000140, SI
+	DECQ         DI
 	JNZ          loop0
 	VSHUFPS      $0x88, Y2, Y2, Y3
 	VSHUFPS      $0xdd, Y2, Y2, Y2
@@ -2295,26 +2296,24 @@ loop0:
 	VADDPS       X3, X2, X3
 	VMOVSS       X3, (AX)
 	ADDQ         $0x04, AX
-	DECQ         rows+32(FP)
+	DECQ         times+32(FP)
 	JNZ          row
 	VZEROUPPER
 	RET
 
-// func q6kAVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q6kAVX2x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·q6kAVX2x4(SB), NOSPLIT, $0-48
 	MOVQ    out+0(FP), AX
 	MOVQ    w+8(FP), CX
 	MOVQ    act+16(FP), DX
-	MOVQ    blocks+24(FP), BX
-	IMUL3Q  $0x000000d2, BX, BX
-	MOVQ    step+40(FP), SI
-	IMULQ   SI, BX
-	LEAQ    (CX)(BX*1), DI
-	LEAQ    (DI)(BX*1), R8
-	LEAQ    (R8)(BX*1), R9
-	SHLQ    $0x02, SI
-	LEAQ    (SI)(SI*2), BX
+	MOVQ    ahead+40(FP), BX
+	MOVQ    blocks+24(FP), SI
+	IMUL3Q  $0x000000d2, SI, SI
+	LEAQ    (CX)(SI*1), DI
+	LEAQ    (DI)(SI*1), R8
+	LEAQ    (R8)(SI*1), R9
+	LEAQ    (SI)(SI*2), SI
 	VMOVDQU kq2Nibble<>+0(SB), Y0
 	VMOVDQU kq2Two4<>+0(SB), Y1
 
@@ -2412,10 +2411,10 @@ loop0:
 	VMULPS       Y8, Y7, Y7
 	VCVTDQ2PS    Y10, Y10
 	VFMADD231PS  Y7, Y10, Y2
-	PREFETCHT0   2048(CX)
-	PREFETCHT0   2112(CX)
-	PREFETCHT0   2176(CX)
-	PREFETCHT0   2240(CX)
+	PREFETCHT0   (CX)(BX*1)
+	PREFETCHT0   64(CX)(BX*1)
+	PREFETCHT0   128(CX)(BX*1)
+	PREFETCHT0   192(CX)(BX*1)
 	ADDQ         $0x000000d2, CX
 	VMOVDQU      192(DI), X7
 	VPMOVSXBW    X7, Y8
@@ -2501,10 +2500,10 @@ loop0:
 	VMULPS       Y8, Y7, Y7
 	VCVTDQ2PS    Y10, Y10
 	VFMADD231PS  Y7, Y10, Y3
-	PREFETCHT0   2048(DI)
-	PREFETCHT0   2112(DI)
-	PREFETCHT0   2176(DI)
-	PREFETCHT0   2240(DI)
+	PREFETCHT0   (DI)(BX*1)
+	PREFETCHT0   64(DI)(BX*1)
+	PREFETCHT0   128(DI)(BX*1)
+	PREFETCHT0   192(DI)(BX*1)
 	ADDQ         $0x000000d2, DI
 	VMOVDQU      192(R8), X7
 	VPMOVSXBW    X7, Y8
@@ -2590,10 +2589,10 @@ loop0:
 	VMULPS       Y8, Y7, Y7
 	VCVTDQ2PS    Y10, Y10
 	VFMADD231PS  Y7, Y10, Y4
-	PREFETCHT0   2048(R8)
-	PREFETCHT0   2112(R8)
-	PREFETCHT0   2176(R8)
-	PREFETCHT0   2240(R8)
+	PREFETCHT0   (R8)(BX*1)
+	PREFETCHT0   64(R8)(BX*1)
+	PREFETCHT0   128(R8)(BX*1)
+	PREFETCHT0   192(R8)(BX*1)
 	ADDQ         $0x000000d2, R8
 	VMOVDQU      192(R9), X7
 	VPMOVSXBW    X7, Y8
@@ -2679,10 +2678,10 @@ loop0:
 	VMULPS       Y6, Y7, Y7
 	VCVTDQ2PS    Y10, Y10
 	VFMADD231PS  Y7, Y10, Y5
-	PREFETCHT0   2048(R9)
-	PREFETCHT0   2112(R9)
-	PREFETCHT0   2176(R9)
-	PREFETCHT0   2240(R9)
+	PREFETCHT0   (R9)(BX*1)
+	PREFETCHT0   64(R9)(BX*1)
+	PREFETCHT0   128(R9)(BX*1)
+	PREFETCHT0   192(R9)(BX*1)
 	ADDQ         $0x000000d2, R9
 	ADDQ         $0x00000140, R10
 	DECQ         R11
@@ -2698,33 +2697,35 @@ loop0:
 	VADDPS       Y2, Y3, Y3
 	VEXTRACTF128 $0x01, Y3, X2
 	VADDPS       X2, X3, X2
-	VMOVSS       X2, (AX)
-	VEXTRACTPS   $0x01, X2, (AX)(SI*1)
-	VEXTRACTPS   $0x02, X2, (AX)(SI*2)
-	VEXTRACTPS   $0x03, X2, (AX)(BX*1)
-	ADDQ         $0x04, AX
-	DECQ         rows+32(FP)
+	VMOVUPS      X2, (AX)
+	ADDQ         SI, CX
+	ADDQ         SI, DI
+	ADDQ         SI, R8
+	ADDQ         SI, R9
+	ADDQ         $0x10, AX
+	DECQ         times+32(FP)
 	JNZ          row
 	VZEROUPPER
 	RET
 
-// func iq4xsAVX2x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func iq4xsAVX2x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·iq4xsAVX2x1(SB), NOSPLIT, $0-48
 	MOVQ    out+0(FP), AX
 	MOVQ    w+8(FP), CX
 	MOVQ    act+16(FP), DX
+	MOVQ    ahead+40(FP), BX
 	VMOVDQU kq2Nibble<>+0(SB), Y0
 	VMOVDQU kq2Nibbles<>+0(SB), Y1
 	VMOVDQU kq2Values<>+0(SB), Y2
 
 row:
 	VPXOR Y3, Y3, Y3
-	MOVQ  DX, BX
-	MOVQ  blocks+24(FP), SI
+	MOVQ  DX, SI
+	MOVQ  blocks+24(FP), DI
 
 loop0:
-	VBROADCASTSS   304(BX), X4
+	VBROADCASTSS   304(SI), X4
 	VPBROADCASTD   4(CX), X5
 	VPMOVZXBW      X5, X5
 	VPSLLW         $0x04, X5, X6
@@ -2742,7 +2743,7 @@ loop0:
 	VPSRLVQ        Y1, Y7, Y7
 	VPAND          Y0, Y7, Y7
 	VPSHUFB        Y7, Y2, Y7
-	VMOVDQU        (BX), Y8
+	VMOVDQU        (SI), Y8
 	VPSIGNB        Y7, Y8, Y8
 	VPABSB         Y7, Y7
 	VPMADDUBSW     Y8, Y7, Y7
@@ -2752,7 +2753,7 @@ loop0:
 	VPSRLVQ        Y1, Y8, Y8
 	VPAND          Y0, Y8, Y8
 	VPSHUFB        Y8, Y2, Y8
-	VMOVDQU        32(BX), Y9
+	VMOVDQU        32(SI), Y9
 	VPSIGNB        Y8, Y9, Y9
 	VPABSB         Y8, Y8
 	VPMADDUBSW     Y9, Y8, Y8
@@ -2763,7 +2764,7 @@ loop0:
 	VPSRLVQ        Y1, Y8, Y8
 	VPAND          Y0, Y8, Y8
 	VPSHUFB        Y8, Y2, Y8
-	VMOVDQU        64(BX), Y9
+	VMOVDQU        64(SI), Y9
 	VPSIGNB        Y8, Y9, Y9
 	VPABSB         Y8, Y8
 	VPMADDUBSW     Y9, Y8, Y8
@@ -2774,7 +2775,7 @@ loop0:
 	VPSRLVQ        Y1, Y8, Y8
 	VPAND          Y0, Y8, Y8
 	VPSHUFB        Y8, Y2, Y8
-	VMOVDQU        96(BX), Y9
+	VMOVDQU        96(SI), Y9
 	VPSIGNB        Y8, Y9, Y9
 	VPABSB         Y8, Y8
 	VPMADDUBSW     Y9, Y8, Y8
@@ -2785,7 +2786,7 @@ loop0:
 	VPSRLVQ        Y1, Y8, Y8
 	VPAND          Y0, Y8, Y8
 	VPSHUFB        Y8, Y2, Y8
-	VMOVDQU        128(BX), Y9
+	VMOVDQU        128(SI), Y9
 	VPSIGNB        Y8, Y9, Y9
 	VPABSB         Y8, Y8
 	VPMADDUBSW     Y9, Y8, Y8
@@ -2796,7 +2797,7 @@ loop0:
 	VPSRLVQ        Y1, Y8, Y8
 	VPAND          Y0, Y8, Y8
 	VPSHUFB        Y8, Y2, Y8
-	VMOVDQU        160(BX), Y9
+	VMOVDQU        160(SI), Y9
 	VPSIGNB        Y8, Y9, Y9
 	VPABSB         Y8, Y8
 	VPMADDUBSW     Y9, Y8, Y8
@@ -2807,7 +2808,7 @@ loop0:
 	VPSRLVQ        Y1, Y8, Y8
 	VPAND          Y0, Y8, Y8
 	VPSHUFB        Y8, Y2, Y8
-	VMOVDQU        192(BX), Y9
+	VMOVDQU        192(SI), Y9
 	VPSIGNB        Y8, Y9, Y9
 	VPABSB         Y8, Y8
 	VPMADDUBSW     Y9, Y8, Y8
@@ -2818,7 +2819,7 @@ loop0:
 	VPSRLVQ        Y1, Y8, Y8
 	VPAND          Y0, Y8, Y8
 	VPSHUFB        Y8, Y2, Y8
-	VMOVDQU        224(BX), Y9
+	VMOVDQU        224(SI), Y9
 	VPSIGNB        Y8, Y9, Y9
 	VPABSB         Y8, Y8
 	VPMADDUBSW     Y9, Y8, Y8
@@ -2831,12 +2832,12 @@ loop0:
 	VMULPS         Y4, Y6, Y6
 	VCVTDQ2PS      Y7, Y7
 	VFMADD231PS    Y6, Y7, Y3
-	PREFETCHT0     2048(CX)
-	PREFETCHT0     2112(CX)
-	PREFETCHT0     2176(CX)
+	PREFETCHT0     (CX)(BX*1)
+	PREFETCHT0     64(CX)(BX*1)
+	PREFETCHT0     128(CX)(BX*1)
 	ADDQ           $0x00000088, CX
-	ADDQ           $0x00000140, BX
-	DECQ           SI
+	ADDQ           $0x00000140, SI
+	DECQ           DI
 	JNZ            loop0
 	VSHUFPS        $0x88, Y3, Y3, Y4
 	VSHUFPS        $0xdd, Y3, Y3, Y3
@@ -2848,26 +2849,24 @@ loop0:
 	VADDPS         X4, X3, X4
 	VMOVSS         X4, (AX)
 	ADDQ           $0x04, AX
-	DECQ           rows+32(FP)
+	DECQ           times+32(FP)
 	JNZ            row
 	VZEROUPPER
 	RET
 
-// func iq4xsAVX2x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func iq4xsAVX2x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, F16C, FMA3, MMX+
 TEXT ·iq4xsAVX2x4(SB), NOSPLIT, $0-48
 	MOVQ    out+0(FP), AX
 	MOVQ    w+8(FP), CX
 	MOVQ    act+16(FP), DX
-	MOVQ    blocks+24(FP), BX
-	IMUL3Q  $0x00000088, BX, BX
-	MOVQ    step+40(FP), SI
-	IMULQ   SI, BX
-	LEAQ    (CX)(BX*1), DI
-	LEAQ    (DI)(BX*1), R8
-	LEAQ    (R8)(BX*1), R9
-	SHLQ    $0x02, SI
-	LEAQ    (SI)(SI*2), BX
+	MOVQ    ahead+40(FP), BX
+	MOVQ    blocks+24(FP), SI
+	IMUL3Q  $0x00000088, SI, SI
+	LEAQ    (CX)(SI*1), DI
+	LEAQ    (DI)(SI*1), R8
+	LEAQ    (R8)(SI*1), R9
+	LEAQ    (SI)(SI*2), SI
 	VMOVDQU kq2Nibble<>+0(SB), Y0
 	VMOVDQU kq2Nibbles<>+0(SB), Y1
 	VMOVDQU kq2Values<>+0(SB), Y2
@@ -2988,9 +2987,9 @@ loop0:
 	VMULPS         Y11, Y9, Y9
 	VCVTDQ2PS      Y10, Y10
 	VFMADD231PS    Y9, Y10, Y3
-	PREFETCHT0     2048(CX)
-	PREFETCHT0     2112(CX)
-	PREFETCHT0     2176(CX)
+	PREFETCHT0     (CX)(BX*1)
+	PREFETCHT0     64(CX)(BX*1)
+	PREFETCHT0     128(CX)(BX*1)
 	ADDQ           $0x00000088, CX
 	VPBROADCASTD   4(DI), X8
 	VPMOVZXBW      X8, X8
@@ -3098,9 +3097,9 @@ loop0:
 	VMULPS         Y11, Y9, Y9
 	VCVTDQ2PS      Y10, Y10
 	VFMADD231PS    Y9, Y10, Y4
-	PREFETCHT0     2048(DI)
-	PREFETCHT0     2112(DI)
-	PREFETCHT0     2176(DI)
+	PREFETCHT0     (DI)(BX*1)
+	PREFETCHT0     64(DI)(BX*1)
+	PREFETCHT0     128(DI)(BX*1)
 	ADDQ           $0x00000088, DI
 	VPBROADCASTD   4(R8), X8
 	VPMOVZXBW      X8, X8
@@ -3208,9 +3207,9 @@ loop0:
 	VMULPS         Y11, Y9, Y9
 	VCVTDQ2PS      Y10, Y10
 	VFMADD231PS    Y9, Y10, Y5
-	PREFETCHT0     2048(R8)
-	PREFETCHT0     2112(R8)
-	PREFETCHT0     2176(R8)
+	PREFETCHT0     (R8)(BX*1)
+	PREFETCHT0     64(R8)(BX*1)
+	PREFETCHT0     128(R8)(BX*1)
 	ADDQ           $0x00000088, R8
 	VPBROADCASTD   4(R9), X8
 	VPMOVZXBW      X8, X8
@@ -3318,9 +3317,9 @@ loop0:
 	VMULPS         Y7, Y9, Y9
 	VCVTDQ2PS      Y10, Y10
 	VFMADD231PS    Y9, Y10, Y6
-	PREFETCHT0     2048(R9)
-	PREFETCHT0     2112(R9)
-	PREFETCHT0     2176(R9)
+	PREFETCHT0     (R9)(BX*1)
+	PREFETCHT0     64(R9)(BX*1)
+	PREFETCHT0     128(R9)(BX*1)
 	ADDQ           $0x00000088, R9
 	ADDQ           $0x00000140, R10
 	DECQ           R11
@@ -3336,12 +3335,13 @@ loop0:
 	VADDPS         Y3, Y4, Y4
 	VEXTRACTF128   $0x01, Y4, X3
 	VADDPS         X3, X4, X3
-	VMOVSS         X3, (AX)
-	VEXTRACTPS     $0x01, X3, (AX)(SI*1)
-	VEXTRACTPS     $0x02, X3, (AX)(SI*2)
-	VEXTRACTPS     $0x03, X3, (AX)(BX*1)
-	ADDQ           $0x04, AX
-	DECQ           rows+32(FP)
+	VMOVUPS        X3, (AX)
+	ADDQ           SI, CX
+	ADDQ           SI, DI
+	ADDQ           SI, R8
+	ADDQ           SI, R9
+	ADDQ           $0x10, AX
+	DECQ           times+32(FP)
 	JNZ            row
 	VZEROUPPER
 	RET

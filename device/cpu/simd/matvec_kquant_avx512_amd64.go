@@ -4,26 +4,26 @@
 
 package simd
 
-func q2kAVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q2kAVX512x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func q2kAVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q2kAVX512x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func q3kAVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q3kAVX512x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func q3kAVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q3kAVX512x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func q4kAVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q4kAVX512x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func q4kAVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q4kAVX512x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func q5kAVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q5kAVX512x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func q5kAVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q5kAVX512x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func q6kAVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q6kAVX512x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func q6kAVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func q6kAVX512x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func iq4xsAVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func iq4xsAVX512x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 
-func iq4xsAVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+func iq4xsAVX512x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)

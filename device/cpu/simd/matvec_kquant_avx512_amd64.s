@@ -4,12 +4,13 @@
 
 #include "textflag.h"
 
-// func q2kAVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q2kAVX512x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, AVX512VNNI, F16C, MMX+
 TEXT ·q2kAVX512x1(SB), NOSPLIT, $0-48
 	MOVQ      out+0(FP), AX
 	MOVQ      w+8(FP), CX
 	MOVQ      act+16(FP), DX
+	MOVQ      ahead+40(FP), BX
 	VMOVDQU32 kq5Nibble<>+0(SB), X0
 	VMOVDQU64 kq5Two<>+0(SB), Z1
 	VMOVDQU64 kq5Crumbs0<>+0(SB), Z2
@@ -21,12 +22,12 @@ TEXT ·q2kAVX512x1(SB), NOSPLIT, $0-48
 
 row:
 	VPXORD Z8, Z8, Z8
-	MOVQ   DX, BX
-	MOVQ   blocks+24(FP), SI
+	MOVQ   DX, SI
+	MOVQ   blocks+24(FP), DI
 
 loop0:
-	VBROADCASTSS    304(BX), Z9
-	VMOVDQU32       256(BX), Y10
+	VBROADCASTSS    304(SI), Z9
+	VMOVDQU32       256(SI), Y10
 	VMOVDQU32       (CX), X11
 	VPSRLW          $0x04, X11, X12
 	VPANDD          X0, X11, X11
@@ -37,25 +38,25 @@ loop0:
 	VBROADCASTI64X4 16(CX), Z10
 	VPSRLVQ         Z2, Z10, Z10
 	VPANDD          Z1, Z10, Z10
-	VPMADDUBSW      (BX), Z10, Z10
+	VPMADDUBSW      (SI), Z10, Z10
 	VPERMW          Z11, Z4, Z13
 	VPMADDWD        Z13, Z10, Z10
 	VBROADCASTI64X4 16(CX), Z13
 	VPSRLVQ         Z3, Z13, Z13
 	VPANDD          Z1, Z13, Z13
-	VPMADDUBSW      64(BX), Z13, Z13
+	VPMADDUBSW      64(SI), Z13, Z13
 	VPERMW          Z11, Z5, Z14
 	VPMADDWD        Z14, Z13, Z13
 	VBROADCASTI64X4 48(CX), Z14
 	VPSRLVQ         Z2, Z14, Z14
 	VPANDD          Z1, Z14, Z14
-	VPMADDUBSW      128(BX), Z14, Z14
+	VPMADDUBSW      128(SI), Z14, Z14
 	VPERMW          Z11, Z6, Z15
 	VPDPWSSD        Z15, Z14, Z10
 	VBROADCASTI64X4 48(CX), Z14
 	VPSRLVQ         Z3, Z14, Z14
 	VPANDD          Z1, Z14, Z14
-	VPMADDUBSW      192(BX), Z14, Z14
+	VPMADDUBSW      192(SI), Z14, Z14
 	VPERMW          Z11, Z7, Z15
 	VPDPWSSD        Z15, Z14, Z13
 	VPADDD          Z13, Z10, Z10
@@ -69,11 +70,11 @@ loop0:
 	VBROADCASTSS    X11, Y11
 	VCVTDQ2PS       Y12, Y12
 	VFNMADD231PS    Z11, Z12, Z8
-	PREFETCHT0      2048(CX)
-	PREFETCHT0      2112(CX)
+	PREFETCHT0      (CX)(BX*1)
+	PREFETCHT0      64(CX)(BX*1)
 	ADDQ            $0x00000054, CX
-	ADDQ            $0x00000140, BX
-	DECQ            SI
+	ADDQ            $0x00000140, SI
+	DECQ            DI
 	JNZ             loop0
 	VEXTRACTF64X4   $0x01, Z8, Y9
 	VADDPS          Y9, Y8, Y9
@@ -87,7 +88,7 @@ loop0:
 	VADDPS          X10, X9, X10
 	VMOVSS          X10, (AX)
 	ADDQ            $0x04, AX
-	DECQ            rows+32(FP)
+	DECQ            times+32(FP)
 	JNZ             row
 	VZEROUPPER
 	RET
@@ -230,21 +231,19 @@ DATA kq5Spread16<>+248(SB)/4, $0x000f000f
 DATA kq5Spread16<>+252(SB)/4, $0x000f000f
 GLOBL kq5Spread16<>(SB), RODATA|NOPTR, $256
 
-// func q2kAVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q2kAVX512x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, AVX512VNNI, F16C, MMX+
 TEXT ·q2kAVX512x4(SB), NOSPLIT, $0-48
 	MOVQ      out+0(FP), AX
 	MOVQ      w+8(FP), CX
 	MOVQ      act+16(FP), DX
-	MOVQ      blocks+24(FP), BX
-	IMUL3Q    $0x00000054, BX, BX
-	MOVQ      step+40(FP), SI
-	IMULQ     SI, BX
-	LEAQ      (CX)(BX*1), DI
-	LEAQ      (DI)(BX*1), R8
-	LEAQ      (R8)(BX*1), R9
-	SHLQ      $0x02, SI
-	LEAQ      (SI)(SI*2), BX
+	MOVQ      ahead+40(FP), BX
+	MOVQ      blocks+24(FP), SI
+	IMUL3Q    $0x00000054, SI, SI
+	LEAQ      (CX)(SI*1), DI
+	LEAQ      (DI)(SI*1), R8
+	LEAQ      (R8)(SI*1), R9
+	LEAQ      (SI)(SI*2), SI
 	VMOVDQU32 kq5Nibble<>+0(SB), X0
 	VMOVDQU64 kq5Two<>+0(SB), Z1
 	VMOVDQU64 kq5Crumbs0<>+0(SB), Z2
@@ -307,8 +306,8 @@ loop0:
 	VBROADCASTSS    X14, Y14
 	VCVTDQ2PS       Y15, Y15
 	VFNMADD231PS    Z14, Z15, Z8
-	PREFETCHT0      2048(CX)
-	PREFETCHT0      2112(CX)
+	PREFETCHT0      (CX)(BX*1)
+	PREFETCHT0      64(CX)(BX*1)
 	ADDQ            $0x00000054, CX
 	VMOVDQU32       (DI), X14
 	VPSRLW          $0x04, X14, X15
@@ -352,8 +351,8 @@ loop0:
 	VBROADCASTSS    X14, Y14
 	VCVTDQ2PS       Y15, Y15
 	VFNMADD231PS    Z14, Z15, Z9
-	PREFETCHT0      2048(DI)
-	PREFETCHT0      2112(DI)
+	PREFETCHT0      (DI)(BX*1)
+	PREFETCHT0      64(DI)(BX*1)
 	ADDQ            $0x00000054, DI
 	VMOVDQU32       (R8), X14
 	VPSRLW          $0x04, X14, X15
@@ -397,8 +396,8 @@ loop0:
 	VBROADCASTSS    X14, Y14
 	VCVTDQ2PS       Y15, Y15
 	VFNMADD231PS    Z14, Z15, Z10
-	PREFETCHT0      2048(R8)
-	PREFETCHT0      2112(R8)
+	PREFETCHT0      (R8)(BX*1)
+	PREFETCHT0      64(R8)(BX*1)
 	ADDQ            $0x00000054, R8
 	VMOVDQU32       (R9), X14
 	VPSRLW          $0x04, X14, X15
@@ -442,8 +441,8 @@ loop0:
 	VBROADCASTSS    X13, Y13
 	VCVTDQ2PS       Y15, Y15
 	VFNMADD231PS    Z13, Z15, Z11
-	PREFETCHT0      2048(R9)
-	PREFETCHT0      2112(R9)
+	PREFETCHT0      (R9)(BX*1)
+	PREFETCHT0      64(R9)(BX*1)
 	ADDQ            $0x00000054, R9
 	ADDQ            $0x00000140, R10
 	DECQ            R11
@@ -467,22 +466,24 @@ loop0:
 	VADDPS          Y12, Y13, Y13
 	VEXTRACTF32X4   $0x01, Y13, X12
 	VADDPS          X12, X13, X12
-	VMOVSS          X12, (AX)
-	VEXTRACTPS      $0x01, X12, (AX)(SI*1)
-	VEXTRACTPS      $0x02, X12, (AX)(SI*2)
-	VEXTRACTPS      $0x03, X12, (AX)(BX*1)
-	ADDQ            $0x04, AX
-	DECQ            rows+32(FP)
+	VMOVUPS         X12, (AX)
+	ADDQ            SI, CX
+	ADDQ            SI, DI
+	ADDQ            SI, R8
+	ADDQ            SI, R9
+	ADDQ            $0x10, AX
+	DECQ            times+32(FP)
 	JNZ             row
 	VZEROUPPER
 	RET
 
-// func q3kAVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q3kAVX512x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, AVX512VNNI, MMX+
 TEXT ·q3kAVX512x1(SB), NOSPLIT, $0-48
 	MOVQ      out+0(FP), AX
 	MOVQ      w+8(FP), CX
 	MOVQ      act+16(FP), DX
+	MOVQ      ahead+40(FP), BX
 	VMOVDQU32 kq5Nibble<>+0(SB), X0
 	VMOVDQU64 kq5Two<>+0(SB), Z1
 	VMOVDQU32 kq5Less32<>+0(SB), X2
@@ -502,12 +503,12 @@ TEXT ·q3kAVX512x1(SB), NOSPLIT, $0-48
 
 row:
 	VPXORD Z16, Z16, Z16
-	MOVQ   DX, BX
-	MOVQ   blocks+24(FP), SI
+	MOVQ   DX, SI
+	MOVQ   blocks+24(FP), DI
 
 loop0:
-	VBROADCASTSS    304(BX), Z17
-	VMOVDQU32       256(BX), Y18
+	VBROADCASTSS    304(SI), Z17
+	VMOVDQU32       256(SI), Y18
 	VPSHUFD         $0x99, 92(CX), X19
 	VPSHUFD         $0xff, 92(CX), X20
 	VPSRLVD         X4, X19, X19
@@ -526,7 +527,7 @@ loop0:
 	VPANDD          Z1, Z21, Z21
 	VPROLVQ         Z12, Z20, Z22
 	VPTERNLOGD      $0xf8, Z3, Z22, Z21
-	VPMADDUBSW      (BX), Z21, Z21
+	VPMADDUBSW      (SI), Z21, Z21
 	VPERMW          Z19, Z8, Z22
 	VPMADDWD        Z22, Z21, Z21
 	VBROADCASTI64X4 32(CX), Z22
@@ -534,7 +535,7 @@ loop0:
 	VPANDD          Z1, Z22, Z22
 	VPROLVQ         Z13, Z20, Z23
 	VPTERNLOGD      $0xf8, Z3, Z23, Z22
-	VPMADDUBSW      64(BX), Z22, Z22
+	VPMADDUBSW      64(SI), Z22, Z22
 	VPERMW          Z19, Z9, Z23
 	VPMADDWD        Z23, Z22, Z22
 	VBROADCASTI64X4 64(CX), Z23
@@ -542,7 +543,7 @@ loop0:
 	VPANDD          Z1, Z23, Z23
 	VPROLVQ         Z14, Z20, Z24
 	VPTERNLOGD      $0xf8, Z3, Z24, Z23
-	VPMADDUBSW      128(BX), Z23, Z23
+	VPMADDUBSW      128(SI), Z23, Z23
 	VPERMW          Z19, Z10, Z24
 	VPDPWSSD        Z24, Z23, Z21
 	VBROADCASTI64X4 64(CX), Z23
@@ -550,7 +551,7 @@ loop0:
 	VPANDD          Z1, Z23, Z23
 	VPROLVQ         Z15, Z20, Z20
 	VPTERNLOGD      $0xf8, Z3, Z20, Z23
-	VPMADDUBSW      192(BX), Z23, Z23
+	VPMADDUBSW      192(SI), Z23, Z23
 	VPERMW          Z19, Z11, Z20
 	VPDPWSSD        Z20, Z23, Z22
 	VPADDD          Z22, Z21, Z21
@@ -560,11 +561,11 @@ loop0:
 	VMULPS          Z17, Z20, Z20
 	VCVTDQ2PS       Z21, Z21
 	VFMADD231PS     Z20, Z21, Z16
-	PREFETCHT0      2048(CX)
-	PREFETCHT0      2112(CX)
+	PREFETCHT0      (CX)(BX*1)
+	PREFETCHT0      64(CX)(BX*1)
 	ADDQ            $0x0000006e, CX
-	ADDQ            $0x00000140, BX
-	DECQ            SI
+	ADDQ            $0x00000140, SI
+	DECQ            DI
 	JNZ             loop0
 	VEXTRACTF64X4   $0x01, Z16, Y17
 	VADDPS          Y17, Y16, Y17
@@ -578,7 +579,7 @@ loop0:
 	VADDPS          X18, X17, X18
 	VMOVSS          X18, (AX)
 	ADDQ            $0x04, AX
-	DECQ            rows+32(FP)
+	DECQ            times+32(FP)
 	JNZ             row
 	VZEROUPPER
 	RET
@@ -691,21 +692,19 @@ DATA kq5Q3Rotate3<>+56(SB)/4, $0x0000003b
 DATA kq5Q3Rotate3<>+60(SB)/4, $0x00000000
 GLOBL kq5Q3Rotate3<>(SB), RODATA|NOPTR, $64
 
-// func q3kAVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q3kAVX512x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, AVX512VNNI, MMX+
 TEXT ·q3kAVX512x4(SB), NOSPLIT, $0-48
 	MOVQ      out+0(FP), AX
 	MOVQ      w+8(FP), CX
 	MOVQ      act+16(FP), DX
-	MOVQ      blocks+24(FP), BX
-	IMUL3Q    $0x0000006e, BX, BX
-	MOVQ      step+40(FP), SI
-	IMULQ     SI, BX
-	LEAQ      (CX)(BX*1), DI
-	LEAQ      (DI)(BX*1), R8
-	LEAQ      (R8)(BX*1), R9
-	SHLQ      $0x02, SI
-	LEAQ      (SI)(SI*2), BX
+	MOVQ      ahead+40(FP), BX
+	MOVQ      blocks+24(FP), SI
+	IMUL3Q    $0x0000006e, SI, SI
+	LEAQ      (CX)(SI*1), DI
+	LEAQ      (DI)(SI*1), R8
+	LEAQ      (R8)(SI*1), R9
+	LEAQ      (SI)(SI*2), SI
 	VMOVDQU32 kq5Nibble<>+0(SB), X0
 	VMOVDQU64 kq5Two<>+0(SB), Z1
 	VMOVDQU32 kq5Less32<>+0(SB), X2
@@ -786,8 +785,8 @@ loop0:
 	VMULPS          Z20, Z24, Z24
 	VCVTDQ2PS       Z25, Z25
 	VFMADD231PS     Z24, Z25, Z16
-	PREFETCHT0      2048(CX)
-	PREFETCHT0      2112(CX)
+	PREFETCHT0      (CX)(BX*1)
+	PREFETCHT0      64(CX)(BX*1)
 	ADDQ            $0x0000006e, CX
 	VPSHUFD         $0x99, 92(DI), X22
 	VPSHUFD         $0xff, 92(DI), X23
@@ -841,8 +840,8 @@ loop0:
 	VMULPS          Z20, Z24, Z24
 	VCVTDQ2PS       Z25, Z25
 	VFMADD231PS     Z24, Z25, Z17
-	PREFETCHT0      2048(DI)
-	PREFETCHT0      2112(DI)
+	PREFETCHT0      (DI)(BX*1)
+	PREFETCHT0      64(DI)(BX*1)
 	ADDQ            $0x0000006e, DI
 	VPSHUFD         $0x99, 92(R8), X22
 	VPSHUFD         $0xff, 92(R8), X23
@@ -896,8 +895,8 @@ loop0:
 	VMULPS          Z20, Z24, Z24
 	VCVTDQ2PS       Z25, Z25
 	VFMADD231PS     Z24, Z25, Z18
-	PREFETCHT0      2048(R8)
-	PREFETCHT0      2112(R8)
+	PREFETCHT0      (R8)(BX*1)
+	PREFETCHT0      64(R8)(BX*1)
 	ADDQ            $0x0000006e, R8
 	VPSHUFD         $0x99, 92(R9), X22
 	VPSHUFD         $0xff, 92(R9), X23
@@ -951,8 +950,8 @@ loop0:
 	VMULPS          Z20, Z24, Z24
 	VCVTDQ2PS       Z25, Z25
 	VFMADD231PS     Z24, Z25, Z19
-	PREFETCHT0      2048(R9)
-	PREFETCHT0      2112(R9)
+	PREFETCHT0      (R9)(BX*1)
+	PREFETCHT0      64(R9)(BX*1)
 	ADDQ            $0x0000006e, R9
 	ADDQ            $0x00000140, R10
 	DECQ            R11
@@ -976,22 +975,24 @@ loop0:
 	VADDPS          Y20, Y21, Y21
 	VEXTRACTF32X4   $0x01, Y21, X20
 	VADDPS          X20, X21, X20
-	VMOVSS          X20, (AX)
-	VEXTRACTPS      $0x01, X20, (AX)(SI*1)
-	VEXTRACTPS      $0x02, X20, (AX)(SI*2)
-	VEXTRACTPS      $0x03, X20, (AX)(BX*1)
-	ADDQ            $0x04, AX
-	DECQ            rows+32(FP)
+	VMOVUPS         X20, (AX)
+	ADDQ            SI, CX
+	ADDQ            SI, DI
+	ADDQ            SI, R8
+	ADDQ            SI, R9
+	ADDQ            $0x10, AX
+	DECQ            times+32(FP)
 	JNZ             row
 	VZEROUPPER
 	RET
 
-// func q4kAVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q4kAVX512x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, AVX512VNNI, F16C, MMX+
 TEXT ·q4kAVX512x1(SB), NOSPLIT, $0-48
 	MOVQ      out+0(FP), AX
 	MOVQ      w+8(FP), CX
 	MOVQ      act+16(FP), DX
+	MOVQ      ahead+40(FP), BX
 	VMOVDQU64 kq5Nibble<>+0(SB), Z0
 	VMOVDQU64 kq5Nibbles<>+0(SB), Z1
 	VMOVDQU64 kq5Spread32Upper<>+0(SB), Z2
@@ -1005,11 +1006,11 @@ TEXT ·q4kAVX512x1(SB), NOSPLIT, $0-48
 
 row:
 	VPXORD Z10, Z10, Z10
-	MOVQ   DX, BX
-	MOVQ   blocks+24(FP), SI
+	MOVQ   DX, SI
+	MOVQ   blocks+24(FP), DI
 
 loop0:
-	VBROADCASTSS    304(BX), Z11
+	VBROADCASTSS    304(SI), Z11
 	VPSHUFD         $0x5a, (CX), X12
 	VPSHUFD         $0xff, (CX), X13
 	VPSRLVD         X6, X12, X12
@@ -1017,29 +1018,29 @@ loop0:
 	VPANDD          X8, X12, X12
 	VPTERNLOGD      $0xf8, X9, X13, X12
 	VPMOVZXBW       X12, Y12
-	VPMADDWD        288(BX), X12, X13
+	VPMADDWD        288(SI), X12, X13
 	VBROADCASTI64X4 16(CX), Z14
 	VPSRLVQ         Z1, Z14, Z14
 	VPANDD          Z0, Z14, Z14
-	VPMADDUBSW      (BX), Z14, Z14
+	VPMADDUBSW      (SI), Z14, Z14
 	VPERMW          Z12, Z2, Z15
 	VPMADDWD        Z15, Z14, Z14
 	VBROADCASTI64X4 48(CX), Z15
 	VPSRLVQ         Z1, Z15, Z15
 	VPANDD          Z0, Z15, Z15
-	VPMADDUBSW      64(BX), Z15, Z15
+	VPMADDUBSW      64(SI), Z15, Z15
 	VPERMW          Z12, Z3, Z17
 	VPMADDWD        Z17, Z15, Z15
 	VBROADCASTI64X4 80(CX), Z17
 	VPSRLVQ         Z1, Z17, Z17
 	VPANDD          Z0, Z17, Z17
-	VPMADDUBSW      128(BX), Z17, Z17
+	VPMADDUBSW      128(SI), Z17, Z17
 	VPERMW          Z12, Z4, Z18
 	VPDPWSSD        Z18, Z17, Z14
 	VBROADCASTI64X4 112(CX), Z17
 	VPSRLVQ         Z1, Z17, Z17
 	VPANDD          Z0, Z17, Z17
-	VPMADDUBSW      192(BX), Z17, Z17
+	VPMADDUBSW      192(SI), Z17, Z17
 	VPERMW          Z12, Z5, Z18
 	VPDPWSSD        Z18, Z17, Z15
 	VPADDD          Z15, Z14, Z14
@@ -1052,12 +1053,12 @@ loop0:
 	VPSHUFD         $0x55, X16, X16
 	VCVTDQ2PS       X13, X13
 	VFNMADD231PS    Z16, Z13, Z10
-	PREFETCHT0      2048(CX)
-	PREFETCHT0      2112(CX)
-	PREFETCHT0      2176(CX)
+	PREFETCHT0      (CX)(BX*1)
+	PREFETCHT0      64(CX)(BX*1)
+	PREFETCHT0      128(CX)(BX*1)
 	ADDQ            $0x00000090, CX
-	ADDQ            $0x00000140, BX
-	DECQ            SI
+	ADDQ            $0x00000140, SI
+	DECQ            DI
 	JNZ             loop0
 	VEXTRACTF64X4   $0x01, Z10, Y11
 	VADDPS          Y11, Y10, Y11
@@ -1071,7 +1072,7 @@ loop0:
 	VADDPS          X12, X11, X12
 	VMOVSS          X12, (AX)
 	ADDQ            $0x04, AX
-	DECQ            rows+32(FP)
+	DECQ            times+32(FP)
 	JNZ             row
 	VZEROUPPER
 	RET
@@ -1184,21 +1185,19 @@ DATA kq5ScaleHiMask<>+8(SB)/4, $0x00000000
 DATA kq5ScaleHiMask<>+12(SB)/4, $0x0f0f0f0f
 GLOBL kq5ScaleHiMask<>(SB), RODATA|NOPTR, $16
 
-// func q4kAVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q4kAVX512x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, AVX512VNNI, F16C, MMX+
 TEXT ·q4kAVX512x4(SB), NOSPLIT, $0-48
 	MOVQ      out+0(FP), AX
 	MOVQ      w+8(FP), CX
 	MOVQ      act+16(FP), DX
-	MOVQ      blocks+24(FP), BX
-	IMUL3Q    $0x00000090, BX, BX
-	MOVQ      step+40(FP), SI
-	IMULQ     SI, BX
-	LEAQ      (CX)(BX*1), DI
-	LEAQ      (DI)(BX*1), R8
-	LEAQ      (R8)(BX*1), R9
-	SHLQ      $0x02, SI
-	LEAQ      (SI)(SI*2), BX
+	MOVQ      ahead+40(FP), BX
+	MOVQ      blocks+24(FP), SI
+	IMUL3Q    $0x00000090, SI, SI
+	LEAQ      (CX)(SI*1), DI
+	LEAQ      (DI)(SI*1), R8
+	LEAQ      (R8)(SI*1), R9
+	LEAQ      (SI)(SI*2), SI
 	VMOVDQU64 kq5Nibble<>+0(SB), Z0
 	VMOVDQU64 kq5Nibbles<>+0(SB), Z1
 	VMOVDQU64 kq5Spread32Upper<>+0(SB), Z2
@@ -1262,9 +1261,9 @@ loop0:
 	VPSHUFD         $0x55, X19, X19
 	VCVTDQ2PS       X16, X16
 	VFNMADD231PS    Z19, Z16, Z10
-	PREFETCHT0      2048(CX)
-	PREFETCHT0      2112(CX)
-	PREFETCHT0      2176(CX)
+	PREFETCHT0      (CX)(BX*1)
+	PREFETCHT0      64(CX)(BX*1)
+	PREFETCHT0      128(CX)(BX*1)
 	ADDQ            $0x00000090, CX
 	VPSHUFD         $0x5a, (DI), X15
 	VPSHUFD         $0xff, (DI), X16
@@ -1308,9 +1307,9 @@ loop0:
 	VPSHUFD         $0x55, X19, X19
 	VCVTDQ2PS       X16, X16
 	VFNMADD231PS    Z19, Z16, Z11
-	PREFETCHT0      2048(DI)
-	PREFETCHT0      2112(DI)
-	PREFETCHT0      2176(DI)
+	PREFETCHT0      (DI)(BX*1)
+	PREFETCHT0      64(DI)(BX*1)
+	PREFETCHT0      128(DI)(BX*1)
 	ADDQ            $0x00000090, DI
 	VPSHUFD         $0x5a, (R8), X15
 	VPSHUFD         $0xff, (R8), X16
@@ -1354,9 +1353,9 @@ loop0:
 	VPSHUFD         $0x55, X19, X19
 	VCVTDQ2PS       X16, X16
 	VFNMADD231PS    Z19, Z16, Z12
-	PREFETCHT0      2048(R8)
-	PREFETCHT0      2112(R8)
-	PREFETCHT0      2176(R8)
+	PREFETCHT0      (R8)(BX*1)
+	PREFETCHT0      64(R8)(BX*1)
+	PREFETCHT0      128(R8)(BX*1)
 	ADDQ            $0x00000090, R8
 	VPSHUFD         $0x5a, (R9), X15
 	VPSHUFD         $0xff, (R9), X16
@@ -1400,9 +1399,9 @@ loop0:
 	VPSHUFD         $0x55, X19, X19
 	VCVTDQ2PS       X16, X16
 	VFNMADD231PS    Z19, Z16, Z13
-	PREFETCHT0      2048(R9)
-	PREFETCHT0      2112(R9)
-	PREFETCHT0      2176(R9)
+	PREFETCHT0      (R9)(BX*1)
+	PREFETCHT0      64(R9)(BX*1)
+	PREFETCHT0      128(R9)(BX*1)
 	ADDQ            $0x00000090, R9
 	ADDQ            $0x00000140, R10
 	DECQ            R11
@@ -1426,22 +1425,24 @@ loop0:
 	VADDPS          Y14, Y15, Y15
 	VEXTRACTF32X4   $0x01, Y15, X14
 	VADDPS          X14, X15, X14
-	VMOVSS          X14, (AX)
-	VEXTRACTPS      $0x01, X14, (AX)(SI*1)
-	VEXTRACTPS      $0x02, X14, (AX)(SI*2)
-	VEXTRACTPS      $0x03, X14, (AX)(BX*1)
-	ADDQ            $0x04, AX
-	DECQ            rows+32(FP)
+	VMOVUPS         X14, (AX)
+	ADDQ            SI, CX
+	ADDQ            SI, DI
+	ADDQ            SI, R8
+	ADDQ            SI, R9
+	ADDQ            $0x10, AX
+	DECQ            times+32(FP)
 	JNZ             row
 	VZEROUPPER
 	RET
 
-// func q5kAVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q5kAVX512x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, AVX512VNNI, F16C, MMX+
 TEXT ·q5kAVX512x1(SB), NOSPLIT, $0-48
 	MOVQ      out+0(FP), AX
 	MOVQ      w+8(FP), CX
 	MOVQ      act+16(FP), DX
+	MOVQ      ahead+40(FP), BX
 	VMOVDQU64 kq5Nibble<>+0(SB), Z0
 	VMOVDQU64 kq5Nibbles<>+0(SB), Z1
 	VMOVDQU64 kq5Spread32Upper<>+0(SB), Z2
@@ -1460,11 +1461,11 @@ TEXT ·q5kAVX512x1(SB), NOSPLIT, $0-48
 
 row:
 	VPXORD Z15, Z15, Z15
-	MOVQ   DX, BX
-	MOVQ   blocks+24(FP), SI
+	MOVQ   DX, SI
+	MOVQ   blocks+24(FP), DI
 
 loop0:
-	VBROADCASTSS    304(BX), Z16
+	VBROADCASTSS    304(SI), Z16
 	VPSHUFD         $0x5a, (CX), X17
 	VPSHUFD         $0xff, (CX), X18
 	VPSRLVD         X6, X17, X17
@@ -1472,14 +1473,14 @@ loop0:
 	VPANDD          X8, X17, X17
 	VPTERNLOGD      $0xf8, X9, X18, X17
 	VPMOVZXBW       X17, Y17
-	VPMADDWD        288(BX), X17, X18
+	VPMADDWD        288(SI), X17, X18
 	VBROADCASTI64X4 16(CX), Z19
 	VBROADCASTI64X4 48(CX), Z20
 	VPSRLVQ         Z1, Z20, Z20
 	VPANDD          Z0, Z20, Z20
 	VPROLVQ         Z11, Z19, Z21
 	VPTERNLOGD      $0xf8, Z10, Z21, Z20
-	VPMADDUBSW      (BX), Z20, Z20
+	VPMADDUBSW      (SI), Z20, Z20
 	VPERMW          Z17, Z2, Z21
 	VPMADDWD        Z21, Z20, Z20
 	VBROADCASTI64X4 80(CX), Z21
@@ -1487,7 +1488,7 @@ loop0:
 	VPANDD          Z0, Z21, Z21
 	VPROLVQ         Z12, Z19, Z23
 	VPTERNLOGD      $0xf8, Z10, Z23, Z21
-	VPMADDUBSW      64(BX), Z21, Z21
+	VPMADDUBSW      64(SI), Z21, Z21
 	VPERMW          Z17, Z3, Z23
 	VPMADDWD        Z23, Z21, Z21
 	VBROADCASTI64X4 112(CX), Z23
@@ -1495,7 +1496,7 @@ loop0:
 	VPANDD          Z0, Z23, Z23
 	VPROLVQ         Z13, Z19, Z24
 	VPTERNLOGD      $0xf8, Z10, Z24, Z23
-	VPMADDUBSW      128(BX), Z23, Z23
+	VPMADDUBSW      128(SI), Z23, Z23
 	VPERMW          Z17, Z4, Z24
 	VPDPWSSD        Z24, Z23, Z20
 	VBROADCASTI64X4 144(CX), Z23
@@ -1503,7 +1504,7 @@ loop0:
 	VPANDD          Z0, Z23, Z23
 	VPROLVQ         Z14, Z19, Z19
 	VPTERNLOGD      $0xf8, Z10, Z19, Z23
-	VPMADDUBSW      192(BX), Z23, Z23
+	VPMADDUBSW      192(SI), Z23, Z23
 	VPERMW          Z17, Z5, Z19
 	VPDPWSSD        Z19, Z23, Z21
 	VPADDD          Z21, Z20, Z20
@@ -1516,12 +1517,12 @@ loop0:
 	VPSHUFD         $0x55, X22, X22
 	VCVTDQ2PS       X18, X18
 	VFNMADD231PS    Z22, Z18, Z15
-	PREFETCHT0      2048(CX)
-	PREFETCHT0      2112(CX)
-	PREFETCHT0      2176(CX)
+	PREFETCHT0      (CX)(BX*1)
+	PREFETCHT0      64(CX)(BX*1)
+	PREFETCHT0      128(CX)(BX*1)
 	ADDQ            $0x000000b0, CX
-	ADDQ            $0x00000140, BX
-	DECQ            SI
+	ADDQ            $0x00000140, SI
+	DECQ            DI
 	JNZ             loop0
 	VEXTRACTF64X4   $0x01, Z15, Y16
 	VADDPS          Y16, Y15, Y16
@@ -1535,7 +1536,7 @@ loop0:
 	VADDPS          X17, X16, X17
 	VMOVSS          X17, (AX)
 	ADDQ            $0x04, AX
-	DECQ            rows+32(FP)
+	DECQ            times+32(FP)
 	JNZ             row
 	VZEROUPPER
 	RET
@@ -1630,21 +1631,19 @@ DATA kq5Q5Rotate3<>+56(SB)/4, $0x0000003d
 DATA kq5Q5Rotate3<>+60(SB)/4, $0x00000000
 GLOBL kq5Q5Rotate3<>(SB), RODATA|NOPTR, $64
 
-// func q5kAVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q5kAVX512x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, AVX512VNNI, F16C, MMX+
 TEXT ·q5kAVX512x4(SB), NOSPLIT, $0-48
 	MOVQ      out+0(FP), AX
 	MOVQ      w+8(FP), CX
 	MOVQ      act+16(FP), DX
-	MOVQ      blocks+24(FP), BX
-	IMUL3Q    $0x000000b0, BX, BX
-	MOVQ      step+40(FP), SI
-	IMULQ     SI, BX
-	LEAQ      (CX)(BX*1), DI
-	LEAQ      (DI)(BX*1), R8
-	LEAQ      (R8)(BX*1), R9
-	SHLQ      $0x02, SI
-	LEAQ      (SI)(SI*2), BX
+	MOVQ      ahead+40(FP), BX
+	MOVQ      blocks+24(FP), SI
+	IMUL3Q    $0x000000b0, SI, SI
+	LEAQ      (CX)(SI*1), DI
+	LEAQ      (DI)(SI*1), R8
+	LEAQ      (R8)(SI*1), R9
+	LEAQ      (SI)(SI*2), SI
 	VMOVDQU64 kq5Nibble<>+0(SB), Z0
 	VMOVDQU64 kq5Nibbles<>+0(SB), Z1
 	VMOVDQU64 kq5Spread32Upper<>+0(SB), Z2
@@ -1722,9 +1721,9 @@ loop0:
 	VPSHUFD         $0x55, X25, X25
 	VCVTDQ2PS       X21, X21
 	VFNMADD231PS    Z25, Z21, Z15
-	PREFETCHT0      2048(CX)
-	PREFETCHT0      2112(CX)
-	PREFETCHT0      2176(CX)
+	PREFETCHT0      (CX)(BX*1)
+	PREFETCHT0      64(CX)(BX*1)
+	PREFETCHT0      128(CX)(BX*1)
 	ADDQ            $0x000000b0, CX
 	VPSHUFD         $0x5a, (DI), X20
 	VPSHUFD         $0xff, (DI), X21
@@ -1777,9 +1776,9 @@ loop0:
 	VPSHUFD         $0x55, X25, X25
 	VCVTDQ2PS       X21, X21
 	VFNMADD231PS    Z25, Z21, Z16
-	PREFETCHT0      2048(DI)
-	PREFETCHT0      2112(DI)
-	PREFETCHT0      2176(DI)
+	PREFETCHT0      (DI)(BX*1)
+	PREFETCHT0      64(DI)(BX*1)
+	PREFETCHT0      128(DI)(BX*1)
 	ADDQ            $0x000000b0, DI
 	VPSHUFD         $0x5a, (R8), X20
 	VPSHUFD         $0xff, (R8), X21
@@ -1832,9 +1831,9 @@ loop0:
 	VPSHUFD         $0x55, X25, X25
 	VCVTDQ2PS       X21, X21
 	VFNMADD231PS    Z25, Z21, Z17
-	PREFETCHT0      2048(R8)
-	PREFETCHT0      2112(R8)
-	PREFETCHT0      2176(R8)
+	PREFETCHT0      (R8)(BX*1)
+	PREFETCHT0      64(R8)(BX*1)
+	PREFETCHT0      128(R8)(BX*1)
 	ADDQ            $0x000000b0, R8
 	VPSHUFD         $0x5a, (R9), X20
 	VPSHUFD         $0xff, (R9), X21
@@ -1887,9 +1886,9 @@ loop0:
 	VPSHUFD         $0x55, X25, X25
 	VCVTDQ2PS       X21, X21
 	VFNMADD231PS    Z25, Z21, Z18
-	PREFETCHT0      2048(R9)
-	PREFETCHT0      2112(R9)
-	PREFETCHT0      2176(R9)
+	PREFETCHT0      (R9)(BX*1)
+	PREFETCHT0      64(R9)(BX*1)
+	PREFETCHT0      128(R9)(BX*1)
 	ADDQ            $0x000000b0, R9
 	ADDQ            $0x00000140, R10
 	DECQ            R11
@@ -1913,22 +1912,24 @@ loop0:
 	VADDPS          Y19, Y20, Y20
 	VEXTRACTF32X4   $0x01, Y20, X19
 	VADDPS          X19, X20, X19
-	VMOVSS          X19, (AX)
-	VEXTRACTPS      $0x01, X19, (AX)(SI*1)
-	VEXTRACTPS      $0x02, X19, (AX)(SI*2)
-	VEXTRACTPS      $0x03, X19, (AX)(BX*1)
-	ADDQ            $0x04, AX
-	DECQ            rows+32(FP)
+	VMOVUPS         X19, (AX)
+	ADDQ            SI, CX
+	ADDQ            SI, DI
+	ADDQ            SI, R8
+	ADDQ            SI, R9
+	ADDQ            $0x10, AX
+	DECQ            times+32(FP)
 	JNZ             row
 	VZEROUPPER
 	RET
 
-// func q6kAVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q6kAVX512x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, AVX512VNNI, MMX+
 TEXT ·q6kAVX512x1(SB), NOSPLIT, $0-48
 	MOVQ      out+0(FP), AX
 	MOVQ      w+8(FP), CX
 	MOVQ      act+16(FP), DX
+	MOVQ      ahead+40(FP), BX
 	VMOVDQU64 kq5Nibble<>+0(SB), Z0
 	VMOVDQU64 kq5Two4<>+0(SB), Z1
 	VMOVDQU64 kq5Q6Low<>+0(SB), Z2
@@ -1940,12 +1941,12 @@ TEXT ·q6kAVX512x1(SB), NOSPLIT, $0-48
 
 row:
 	VPXORD Z8, Z8, Z8
-	MOVQ   DX, BX
-	MOVQ   blocks+24(FP), SI
+	MOVQ   DX, SI
+	MOVQ   blocks+24(FP), DI
 
 loop0:
-	VBROADCASTSS    304(BX), Z9
-	VMOVDQU32       256(BX), Y10
+	VBROADCASTSS    304(SI), Z9
+	VMOVDQU32       256(SI), Y10
 	VPMOVSXBW       192(CX), Y11
 	VPMADDWD        Y10, Y11, Y10
 	VPSLLD          $0x05, Y10, Y10
@@ -1958,10 +1959,10 @@ loop0:
 	VPSRLVQ         Z3, Z14, Z14
 	VPTERNLOGD      $0xf8, Z1, Z15, Z12
 	VPTERNLOGD      $0xf8, Z1, Z14, Z13
-	VPMADDUBSW      (BX), Z12, Z12
+	VPMADDUBSW      (SI), Z12, Z12
 	VPERMW          Z11, Z4, Z14
 	VPMADDWD        Z14, Z12, Z12
-	VPMADDUBSW      64(BX), Z13, Z13
+	VPMADDUBSW      64(SI), Z13, Z13
 	VPERMW          Z11, Z5, Z14
 	VPMADDWD        Z14, Z13, Z13
 	VMOVDQU64       64(CX), Z14
@@ -1973,10 +1974,10 @@ loop0:
 	VPSRLVQ         Z3, Z16, Z16
 	VPTERNLOGD      $0xf8, Z1, Z17, Z14
 	VPTERNLOGD      $0xf8, Z1, Z16, Z15
-	VPMADDUBSW      128(BX), Z14, Z14
+	VPMADDUBSW      128(SI), Z14, Z14
 	VPERMW          Z11, Z6, Z16
 	VPDPWSSD        Z16, Z14, Z12
-	VPMADDUBSW      192(BX), Z15, Z15
+	VPMADDUBSW      192(SI), Z15, Z15
 	VPERMW          Z11, Z7, Z14
 	VPDPWSSD        Z14, Z15, Z13
 	VPADDD          Z13, Z12, Z12
@@ -1986,13 +1987,13 @@ loop0:
 	VMULPS          Z9, Z13, Z13
 	VCVTDQ2PS       Z12, Z12
 	VFMADD231PS     Z13, Z12, Z8
-	PREFETCHT0      2048(CX)
-	PREFETCHT0      2112(CX)
-	PREFETCHT0      2176(CX)
-	PREFETCHT0      2240(CX)
+	PREFETCHT0      (CX)(BX*1)
+	PREFETCHT0      64(CX)(BX*1)
+	PREFETCHT0      128(CX)(BX*1)
+	PREFETCHT0      192(CX)(BX*1)
 	ADDQ            $0x000000d2, CX
-	ADDQ            $0x00000140, BX
-	DECQ            SI
+	ADDQ            $0x00000140, SI
+	DECQ            DI
 	JNZ             loop0
 	VEXTRACTF64X4   $0x01, Z8, Y9
 	VADDPS          Y9, Y8, Y9
@@ -2006,7 +2007,7 @@ loop0:
 	VADDPS          X10, X9, X10
 	VMOVSS          X10, (AX)
 	ADDQ            $0x04, AX
-	DECQ            rows+32(FP)
+	DECQ            times+32(FP)
 	JNZ             row
 	VZEROUPPER
 	RET
@@ -2065,21 +2066,19 @@ DATA kq5Q6High<>+56(SB)/4, $0x00000002
 DATA kq5Q6High<>+60(SB)/4, $0x00000000
 GLOBL kq5Q6High<>(SB), RODATA|NOPTR, $64
 
-// func q6kAVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func q6kAVX512x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, AVX512VNNI, MMX+
 TEXT ·q6kAVX512x4(SB), NOSPLIT, $0-48
 	MOVQ      out+0(FP), AX
 	MOVQ      w+8(FP), CX
 	MOVQ      act+16(FP), DX
-	MOVQ      blocks+24(FP), BX
-	IMUL3Q    $0x000000d2, BX, BX
-	MOVQ      step+40(FP), SI
-	IMULQ     SI, BX
-	LEAQ      (CX)(BX*1), DI
-	LEAQ      (DI)(BX*1), R8
-	LEAQ      (R8)(BX*1), R9
-	SHLQ      $0x02, SI
-	LEAQ      (SI)(SI*2), BX
+	MOVQ      ahead+40(FP), BX
+	MOVQ      blocks+24(FP), SI
+	IMUL3Q    $0x000000d2, SI, SI
+	LEAQ      (CX)(SI*1), DI
+	LEAQ      (DI)(SI*1), R8
+	LEAQ      (R8)(SI*1), R9
+	LEAQ      (SI)(SI*2), SI
 	VMOVDQU64 kq5Nibble<>+0(SB), Z0
 	VMOVDQU64 kq5Two4<>+0(SB), Z1
 	VMOVDQU64 kq5Q6Low<>+0(SB), Z2
@@ -2140,10 +2139,10 @@ loop0:
 	VMULPS          Z12, Z17, Z17
 	VCVTDQ2PS       Z16, Z16
 	VFMADD231PS     Z17, Z16, Z8
-	PREFETCHT0      2048(CX)
-	PREFETCHT0      2112(CX)
-	PREFETCHT0      2176(CX)
-	PREFETCHT0      2240(CX)
+	PREFETCHT0      (CX)(BX*1)
+	PREFETCHT0      64(CX)(BX*1)
+	PREFETCHT0      128(CX)(BX*1)
+	PREFETCHT0      192(CX)(BX*1)
 	ADDQ            $0x000000d2, CX
 	VPMOVSXBW       192(DI), Y14
 	VPMADDWD        Y13, Y14, Y15
@@ -2185,10 +2184,10 @@ loop0:
 	VMULPS          Z12, Z17, Z17
 	VCVTDQ2PS       Z16, Z16
 	VFMADD231PS     Z17, Z16, Z9
-	PREFETCHT0      2048(DI)
-	PREFETCHT0      2112(DI)
-	PREFETCHT0      2176(DI)
-	PREFETCHT0      2240(DI)
+	PREFETCHT0      (DI)(BX*1)
+	PREFETCHT0      64(DI)(BX*1)
+	PREFETCHT0      128(DI)(BX*1)
+	PREFETCHT0      192(DI)(BX*1)
 	ADDQ            $0x000000d2, DI
 	VPMOVSXBW       192(R8), Y14
 	VPMADDWD        Y13, Y14, Y15
@@ -2230,10 +2229,10 @@ loop0:
 	VMULPS          Z12, Z17, Z17
 	VCVTDQ2PS       Z16, Z16
 	VFMADD231PS     Z17, Z16, Z10
-	PREFETCHT0      2048(R8)
-	PREFETCHT0      2112(R8)
-	PREFETCHT0      2176(R8)
-	PREFETCHT0      2240(R8)
+	PREFETCHT0      (R8)(BX*1)
+	PREFETCHT0      64(R8)(BX*1)
+	PREFETCHT0      128(R8)(BX*1)
+	PREFETCHT0      192(R8)(BX*1)
 	ADDQ            $0x000000d2, R8
 	VPMOVSXBW       192(R9), Y14
 	VPMADDWD        Y13, Y14, Y13
@@ -2275,10 +2274,10 @@ loop0:
 	VMULPS          Z12, Z17, Z17
 	VCVTDQ2PS       Z16, Z16
 	VFMADD231PS     Z17, Z16, Z11
-	PREFETCHT0      2048(R9)
-	PREFETCHT0      2112(R9)
-	PREFETCHT0      2176(R9)
-	PREFETCHT0      2240(R9)
+	PREFETCHT0      (R9)(BX*1)
+	PREFETCHT0      64(R9)(BX*1)
+	PREFETCHT0      128(R9)(BX*1)
+	PREFETCHT0      192(R9)(BX*1)
 	ADDQ            $0x000000d2, R9
 	ADDQ            $0x00000140, R10
 	DECQ            R11
@@ -2302,22 +2301,24 @@ loop0:
 	VADDPS          Y12, Y13, Y13
 	VEXTRACTF32X4   $0x01, Y13, X12
 	VADDPS          X12, X13, X12
-	VMOVSS          X12, (AX)
-	VEXTRACTPS      $0x01, X12, (AX)(SI*1)
-	VEXTRACTPS      $0x02, X12, (AX)(SI*2)
-	VEXTRACTPS      $0x03, X12, (AX)(BX*1)
-	ADDQ            $0x04, AX
-	DECQ            rows+32(FP)
+	VMOVUPS         X12, (AX)
+	ADDQ            SI, CX
+	ADDQ            SI, DI
+	ADDQ            SI, R8
+	ADDQ            SI, R9
+	ADDQ            $0x10, AX
+	DECQ            times+32(FP)
 	JNZ             row
 	VZEROUPPER
 	RET
 
-// func iq4xsAVX512x1(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func iq4xsAVX512x1(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, AVX512VNNI, MMX+
 TEXT ·iq4xsAVX512x1(SB), NOSPLIT, $0-48
 	MOVQ      out+0(FP), AX
 	MOVQ      w+8(FP), CX
 	MOVQ      act+16(FP), DX
+	MOVQ      ahead+40(FP), BX
 	VMOVDQU64 kq5Nibble<>+0(SB), Z0
 	VMOVDQU64 kq5Nibbles4<>+0(SB), Z1
 	VMOVDQU64 kq5Values<>+0(SB), Z2
@@ -2332,11 +2333,11 @@ TEXT ·iq4xsAVX512x1(SB), NOSPLIT, $0-48
 
 row:
 	VPXORD Z11, Z11, Z11
-	MOVQ   DX, BX
-	MOVQ   blocks+24(FP), SI
+	MOVQ   DX, SI
+	MOVQ   blocks+24(FP), DI
 
 loop0:
-	VBROADCASTSS    304(BX), Z12
+	VBROADCASTSS    304(SI), Z12
 	VPBROADCASTD    4(CX), X13
 	VPMOVZXBW       X13, X13
 	VPSLLW          $0x04, X13, X14
@@ -2355,7 +2356,7 @@ loop0:
 	VPSHUFB         Z14, Z2, Z14
 	VPMOVB2M        Z14, K1
 	VPABSB          Z14, Z14
-	VMOVDQU64       (BX), Z15
+	VMOVDQU64       (SI), Z15
 	VPSUBB          Z15, Z6, K1, Z15
 	VPMADDUBSW      Z15, Z14, Z14
 	VPERMW          Z13, Z7, Z15
@@ -2367,7 +2368,7 @@ loop0:
 	VPSHUFB         Z15, Z2, Z15
 	VPMOVB2M        Z15, K1
 	VPABSB          Z15, Z15
-	VMOVDQU64       64(BX), Z16
+	VMOVDQU64       64(SI), Z16
 	VPSUBB          Z16, Z6, K1, Z16
 	VPMADDUBSW      Z16, Z15, Z15
 	VPERMW          Z13, Z8, Z16
@@ -2379,7 +2380,7 @@ loop0:
 	VPSHUFB         Z16, Z2, Z16
 	VPMOVB2M        Z16, K1
 	VPABSB          Z16, Z16
-	VMOVDQU64       128(BX), Z17
+	VMOVDQU64       128(SI), Z17
 	VPSUBB          Z17, Z6, K1, Z17
 	VPMADDUBSW      Z17, Z16, Z16
 	VPERMW          Z13, Z9, Z17
@@ -2391,7 +2392,7 @@ loop0:
 	VPSHUFB         Z16, Z2, Z16
 	VPMOVB2M        Z16, K1
 	VPABSB          Z16, Z16
-	VMOVDQU64       192(BX), Z17
+	VMOVDQU64       192(SI), Z17
 	VPSUBB          Z17, Z6, K1, Z17
 	VPMADDUBSW      Z17, Z16, Z16
 	VPERMW          Z13, Z10, Z17
@@ -2402,12 +2403,12 @@ loop0:
 	VMULPS          Z12, Z15, Z15
 	VCVTDQ2PS       Z14, Z14
 	VFMADD231PS     Z15, Z14, Z11
-	PREFETCHT0      2048(CX)
-	PREFETCHT0      2112(CX)
-	PREFETCHT0      2176(CX)
+	PREFETCHT0      (CX)(BX*1)
+	PREFETCHT0      64(CX)(BX*1)
+	PREFETCHT0      128(CX)(BX*1)
 	ADDQ            $0x00000088, CX
-	ADDQ            $0x00000140, BX
-	DECQ            SI
+	ADDQ            $0x00000140, SI
+	DECQ            DI
 	JNZ             loop0
 	VEXTRACTF64X4   $0x01, Z11, Y12
 	VADDPS          Y12, Y11, Y12
@@ -2421,7 +2422,7 @@ loop0:
 	VADDPS          X13, X12, X13
 	VMOVSS          X13, (AX)
 	ADDQ            $0x04, AX
-	DECQ            rows+32(FP)
+	DECQ            times+32(FP)
 	JNZ             row
 	VZEROUPPER
 	RET
@@ -2546,21 +2547,19 @@ DATA kq5Spread32<>+248(SB)/4, $0x00070007
 DATA kq5Spread32<>+252(SB)/4, $0x00070007
 GLOBL kq5Spread32<>(SB), RODATA|NOPTR, $256
 
-// func iq4xsAVX512x4(out *float32, w *byte, act *byte, blocks int, rows int, step int)
+// func iq4xsAVX512x4(out *float32, w *byte, act *byte, blocks int, times int, ahead int)
 // Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, AVX512VNNI, MMX+
 TEXT ·iq4xsAVX512x4(SB), NOSPLIT, $0-48
 	MOVQ      out+0(FP), AX
 	MOVQ      w+8(FP), CX
 	MOVQ      act+16(FP), DX
-	MOVQ      blocks+24(FP), BX
-	IMUL3Q    $0x00000088, BX, BX
-	MOVQ      step+40(FP), SI
-	IMULQ     SI, BX
-	LEAQ      (CX)(BX*1), DI
-	LEAQ      (DI)(BX*1), R8
-	LEAQ      (R8)(BX*1), R9
-	SHLQ      $0x02, SI
-	LEAQ      (SI)(SI*2), BX
+	MOVQ      ahead+40(FP), BX
+	MOVQ      blocks+24(FP), SI
+	IMUL3Q    $0x00000088, SI, SI
+	LEAQ      (CX)(SI*1), DI
+	LEAQ      (DI)(SI*1), R8
+	LEAQ      (R8)(SI*1), R9
+	LEAQ      (SI)(SI*2), SI
 	VMOVDQU64 kq5Nibble<>+0(SB), Z0
 	VMOVDQU64 kq5Nibbles4<>+0(SB), Z1
 	VMOVDQU64 kq5Values<>+0(SB), Z2
@@ -2648,9 +2647,9 @@ loop0:
 	VMULPS          Z15, Z18, Z18
 	VCVTDQ2PS       Z17, Z17
 	VFMADD231PS     Z18, Z17, Z11
-	PREFETCHT0      2048(CX)
-	PREFETCHT0      2112(CX)
-	PREFETCHT0      2176(CX)
+	PREFETCHT0      (CX)(BX*1)
+	PREFETCHT0      64(CX)(BX*1)
+	PREFETCHT0      128(CX)(BX*1)
 	ADDQ            $0x00000088, CX
 	VPBROADCASTD    4(DI), X16
 	VPMOVZXBW       X16, X16
@@ -2717,9 +2716,9 @@ loop0:
 	VMULPS          Z15, Z18, Z18
 	VCVTDQ2PS       Z17, Z17
 	VFMADD231PS     Z18, Z17, Z12
-	PREFETCHT0      2048(DI)
-	PREFETCHT0      2112(DI)
-	PREFETCHT0      2176(DI)
+	PREFETCHT0      (DI)(BX*1)
+	PREFETCHT0      64(DI)(BX*1)
+	PREFETCHT0      128(DI)(BX*1)
 	ADDQ            $0x00000088, DI
 	VPBROADCASTD    4(R8), X16
 	VPMOVZXBW       X16, X16
@@ -2786,9 +2785,9 @@ loop0:
 	VMULPS          Z15, Z18, Z18
 	VCVTDQ2PS       Z17, Z17
 	VFMADD231PS     Z18, Z17, Z13
-	PREFETCHT0      2048(R8)
-	PREFETCHT0      2112(R8)
-	PREFETCHT0      2176(R8)
+	PREFETCHT0      (R8)(BX*1)
+	PREFETCHT0      64(R8)(BX*1)
+	PREFETCHT0      128(R8)(BX*1)
 	ADDQ            $0x00000088, R8
 	VPBROADCASTD    4(R9), X16
 	VPMOVZXBW       X16, X16
@@ -2855,9 +2854,9 @@ loop0:
 	VMULPS          Z15, Z18, Z18
 	VCVTDQ2PS       Z17, Z17
 	VFMADD231PS     Z18, Z17, Z14
-	PREFETCHT0      2048(R9)
-	PREFETCHT0      2112(R9)
-	PREFETCHT0      2176(R9)
+	PREFETCHT0      (R9)(BX*1)
+	PREFETCHT0      64(R9)(BX*1)
+	PREFETCHT0      128(R9)(BX*1)
 	ADDQ            $0x00000088, R9
 	ADDQ            $0x00000140, R10
 	DECQ            R11
@@ -2881,12 +2880,13 @@ loop0:
 	VADDPS          Y15, Y17, Y17
 	VEXTRACTF32X4   $0x01, Y17, X15
 	VADDPS          X15, X17, X15
-	VMOVSS          X15, (AX)
-	VEXTRACTPS      $0x01, X15, (AX)(SI*1)
-	VEXTRACTPS      $0x02, X15, (AX)(SI*2)
-	VEXTRACTPS      $0x03, X15, (AX)(BX*1)
-	ADDQ            $0x04, AX
-	DECQ            rows+32(FP)
+	VMOVUPS         X15, (AX)
+	ADDQ            SI, CX
+	ADDQ            SI, DI
+	ADDQ            SI, R8
+	ADDQ            SI, R9
+	ADDQ            $0x10, AX
+	DECQ            times+32(FP)
 	JNZ             row
 	VZEROUPPER
 	RET

@@ -88,7 +88,7 @@ func q8bRow(f *frame, blockBytes int, perBlock func(a q8bBlock), body func(s int
 		}
 		for s, w := range f.w {
 			body(s, w, a)
-			prefetch(w, blockBytes)
+			f.prefetch(w, blockBytes)
 			ADDQ(U8(uint8(blockBytes)), w)
 		}
 		ADDQ(U8(32), y)

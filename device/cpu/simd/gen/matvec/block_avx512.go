@@ -123,7 +123,7 @@ func pairs5(t *tables, b unsignedBlock) rowFunc {
 			dd := ZMM()
 			VMULPS(scale, half, dd)
 			VFMADD231PS(dd, sum, f.acc[i])
-			prefetch(w, 2*b.bytes)
+			f.prefetch(w, 2*b.bytes)
 			ADDQ(step, w)
 		}
 		ADDQ(U8(64), y)

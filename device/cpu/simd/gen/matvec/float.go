@@ -69,7 +69,7 @@ func floatRow(f *frame, t floatType, vec func() reg.VecVirtual) {
 				t.load(Mem{Base: w, Disp: step / parts * t.size * p}, v)
 				VFMADD231PS(a[p], v, acc[s][p])
 			}
-			prefetch(w, step*t.size)
+			f.prefetch(w, step*t.size)
 			ADDQ(U32(uint32(step*t.size)), w)
 		}
 		ADDQ(U32(uint32(4*step)), y)

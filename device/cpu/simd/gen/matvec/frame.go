@@ -10,14 +10,9 @@ import (
 )
 
 // streams are the numbers of rows that kernels are written for: one, and four
-// at a time. Four rows from distant places are four streams for the hardware
-// prefetcher, share the loads of the activations and hide the latency of one
-// another's sums.
+// at a time. Four rows share the loads of the activations and hide the latency
+// of one another's sums.
 var streams = []int{1, 4}
-
-// prefetchAhead is how far before its use a line of weights is asked for, in
-// bytes.
-const prefetchAhead = 2048
 
 // frame is the inside of a kernel's loop over rows.
 type frame struct {
@@ -25,6 +20,7 @@ type frame struct {
 	w      []reg.GPVirtual  // the current block of each stream's row
 	act    reg.GPVirtual    // the packed activations
 	blocks Mem              // the number of blocks in a row
+	ahead  reg.GPVirtual    // how far before its use a line of weights is asked for, in bytes
 	label  int              // of the next loop
 	acc    []reg.VecVirtual // per stream, one vector of partial sums
 }
@@ -40,43 +36,45 @@ func plain(row rowFunc) func() rowFunc { return func() rowFunc { return row } }
 // bytes. setup writes what is done once, such as loading tables, and returns
 // what writes a row.
 //
-// Stream s is rows s*step up to s*step+rows; name1 has one and ignores step.
+// name4 takes four neighbouring rows at a time, name1 one; times says how often.
+// Its reads are one stream, to the end of one call and on into the next, and so
+// is what it prefetches, ahead bytes before.
 func matvec(name string, blockBytes int, setup func() rowFunc) {
 	for _, n := range streams {
-		TEXT(fmt.Sprintf("%s%d", name, n), attr.NOSPLIT, "func(out *float32, w, act *byte, blocks, rows, step int)")
+		TEXT(fmt.Sprintf("%s%d", name, n), attr.NOSPLIT, "func(out *float32, w, act *byte, blocks, times, ahead int)")
 		f := &frame{n: n, w: make([]reg.GPVirtual, n), acc: make([]reg.VecVirtual, n)}
 		out := Load(Param("out"), GP64()).(reg.GPVirtual)
 		f.w[0] = Load(Param("w"), GP64()).(reg.GPVirtual)
 		f.act = Load(Param("act"), GP64()).(reg.GPVirtual)
+		f.ahead = Load(Param("ahead"), GP64()).(reg.GPVirtual)
 		f.blocks = address("blocks")
-		rows := address("rows")
-		var step1, step3 reg.GPVirtual // in out, bytes
+		times := address("times")
+		var others reg.GPVirtual // the bytes of the other three rows
 		if n == 4 {
-			stride := GP64()
-			step1, step3 = GP64(), GP64()
-			MOVQ(f.blocks, stride)
-			IMUL3Q(U32(uint32(blockBytes)), stride, stride)
-			MOVQ(address("step"), step1)
-			IMULQ(step1, stride)
+			row := GP64()
+			MOVQ(f.blocks, row)
+			IMUL3Q(U32(uint32(blockBytes)), row, row)
 			for s := 1; s < n; s++ {
 				f.w[s] = GP64()
-				LEAQ(Mem{Base: f.w[s-1], Index: stride, Scale: 1}, f.w[s])
+				LEAQ(Mem{Base: f.w[s-1], Index: row, Scale: 1}, f.w[s])
 			}
-			SHLQ(U8(2), step1)
-			LEAQ(Mem{Base: step1, Index: step1, Scale: 2}, step3)
+			others = GP64()
+			LEAQ(Mem{Base: row, Index: row, Scale: 2}, others)
 		}
 		row := setup()
 		Label("row")
 		row(f)
 		sum := addUp(f.acc)
-		VMOVSS(sum, Mem{Base: out})
 		if n == 4 {
-			VEXTRACTPS(U8(1), sum, Mem{Base: out, Index: step1, Scale: 1})
-			VEXTRACTPS(U8(2), sum, Mem{Base: out, Index: step1, Scale: 2})
-			VEXTRACTPS(U8(3), sum, Mem{Base: out, Index: step3, Scale: 1})
+			VMOVUPS(sum, Mem{Base: out})
+			for _, w := range f.w {
+				ADDQ(others, w)
+			}
+		} else {
+			VMOVSS(sum, Mem{Base: out})
 		}
-		ADDQ(U8(4), out)
-		DECQ(rows)
+		ADDQ(U8(4*n), out)
+		DECQ(times)
 		JNZ(LabelRef("row"))
 		VZEROUPPER()
 		RET()
@@ -111,9 +109,9 @@ func (f *frame) eachBlock(body func()) {
 
 // prefetch asks for the lines that a block at w, of the given size, stands for
 // later on. Prefetching past the end of the weights is harmless.
-func prefetch(w reg.GPVirtual, bytes int) {
+func (f *frame) prefetch(w reg.GPVirtual, bytes int) {
 	for o := 0; o < bytes; o += 64 {
-		PREFETCHT0(Mem{Base: w, Disp: prefetchAhead + o})
+		PREFETCHT0(Mem{Base: w, Index: f.ahead, Scale: 1, Disp: o})
 	}
 }
 

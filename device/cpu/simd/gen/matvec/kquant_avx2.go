@@ -79,7 +79,7 @@ func q8kRow(f *frame, blockBytes int, body func(s int, w, y reg.GPVirtual, yd re
 		VBROADCASTSS(Mem{Base: y, Disp: q8kD}, yd)
 		for s, w := range f.w {
 			body(s, w, y, yd)
-			prefetch(w, blockBytes)
+			f.prefetch(w, blockBytes)
 			ADDQ(U32(uint32(blockBytes)), w)
 		}
 		ADDQ(U32(q8kBytes), y)

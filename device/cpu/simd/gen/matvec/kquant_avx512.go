@@ -49,7 +49,7 @@ func q8kRow5(f *frame, blockBytes int, sums bool, body func(s int, w reg.GPVirtu
 		}
 		for s, w := range f.w {
 			body(s, w, a)
-			prefetch(w, blockBytes)
+			f.prefetch(w, blockBytes)
 			ADDQ(U32(uint32(blockBytes)), w)
 		}
 		ADDQ(U32(q8kBytes), y)
