@@ -28,6 +28,7 @@ func (d *Device) attention() []device.Registration {
 type attend struct {
 	op    *op.Op
 	kern  simd.Attention
+	elem  *simd.Elem
 	group int // query heads of a KV head
 	heads int // KV heads
 
@@ -37,13 +38,13 @@ type attend struct {
 	mask           *op.Value // nil: none
 }
 
-func newAttend(o *op.Op, l simd.Level) (*attend, *device.Decline) {
+func (d *Device) newAttend(o *op.Op) (*attend, *device.Decline) {
 	a := &attend{
-		op: o, group: o.Attr.Heads / o.Attr.KVHeads, heads: o.Attr.KVHeads,
+		op: o, elem: d.elem, group: o.Attr.Heads / o.Attr.KVHeads, heads: o.Attr.KVHeads,
 		headDim: o.Attr.HeadDim, vDim: o.Attr.VDim, kc: o.In[1], vc: o.In[2],
 	}
 	var ok bool
-	if a.kern, ok = simd.AttentionFor(l, a.kc.Type, a.vc.Type, a.headDim, a.vDim); !ok {
+	if a.kern, ok = simd.AttentionFor(d.level, a.kc.Type, a.vc.Type, a.headDim, a.vDim); !ok {
 		return nil, no(device.ReasonType, "keys of %s in heads of %d, values of %s in heads of %d", a.kc.Type, a.headDim, a.vc.Type, a.vDim)
 	}
 	a.kBytes, a.vBytes = a.kc.Type.RowBytes(a.headDim), a.vc.Type.RowBytes(a.vDim)
@@ -74,9 +75,8 @@ func (a *attend) queries(q []float32, row int) []float32 {
 // scale writes the queries of one row and KV head, times the score scale.
 func (a *attend) scale(dst, queries []float32, row, head int) {
 	n := a.group * a.headDim
-	for j, v := range queries[row*a.heads*n+head*n:][:n] {
-		dst[j] = v * a.op.Attr.Scale
-	}
+	clear(dst[:n])
+	a.elem.AXPY(dst[:n], a.op.Attr.Scale, queries[row*a.heads*n+head*n:][:n])
 }
 
 // partial is the state of a group of heads, as attn.State has it for one.

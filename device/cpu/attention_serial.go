@@ -14,7 +14,7 @@ const attentionTile = 32
 // depth, any head size, any number of query rows. A task is one tile of query
 // rows and one KV head.
 func (d *Device) matchSerial(o *op.Op, c *device.Compile) ([]device.Launch, *device.Decline) {
-	a, refused := newAttend(o, d.level)
+	a, refused := d.newAttend(o)
 	if refused != nil {
 		return nil, refused
 	}

@@ -49,7 +49,7 @@ func (s splitLane) match(d *Device, nextQ8 bool) func(*device.Site) (*device.Mat
 		if r := attn.ReducerFor(keys); r != s.reducer {
 			return nil, no(device.ReasonShape, "%d blocks of %d keys are for %s", attn.Blocks(keys), attn.BlockKeys, r)
 		}
-		a, refused := newAttend(o, d.level)
+		a, refused := d.newAttend(o)
 		if refused != nil {
 			return nil, refused
 		}
