@@ -82,7 +82,7 @@ type Engine struct {
 	closed   bool
 	graph    *op.Graph
 	programs map[class]*program
-	all      []*program // those out of use too
+	past     tally      // of programs out of use
 	retiring []*program // to be closed before the next step
 	compiled int
 	steps    int // run so far
@@ -122,7 +122,7 @@ func New(cfg Config) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{cfg: cfg, model: m, dev: dev, programs: map[class]*program{}, quarantined: map[class]map[string]string{}}
+	e := &Engine{cfg: cfg, model: m, dev: dev, programs: map[class]*program{}, quarantined: map[class]map[string]string{}, past: newTally()}
 	if err := e.open(layers); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
@@ -224,10 +224,8 @@ func (e *Engine) Close() error {
 	}
 	e.closed = true
 	var errs []error
-	for _, p := range e.all {
-		if p.exec != nil {
-			errs = append(errs, p.exec.Close())
-		}
+	for _, p := range e.loaded() {
+		errs = append(errs, p.exec.Close())
 	}
 	if e.cache != nil {
 		errs = append(errs, e.cache.Close())

@@ -197,9 +197,7 @@ func (e *Engine) diagnose(c class, f *device.Fault) (well *program, g *device.Fa
 	default:
 		return nil, nil, errors.Join(err, p.exec.Close())
 	}
-	exec := p.exec
-	p.exec = nil
-	return nil, g, exec.Close()
+	return nil, g, p.exec.Close()
 }
 
 // nonFinite is the first element that is no number of a value of floats by

@@ -1,10 +1,13 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"math/bits"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/holdfast-llm/holdfast/device"
@@ -99,16 +102,24 @@ func (e *Engine) compile(c class, serial bool, watch func(*program, *device.Watc
 	}
 	q.compile = time.Since(start)
 	e.compiled++
-	e.all = append(e.all, q)
-	return q, e.dump(q)
+	if err := e.dump(q); err != nil {
+		return nil, errors.Join(err, q.exec.Close())
+	}
+	return q, nil
 }
 
 // retire takes a program out of use. What it ran stays on record.
 func (e *Engine) retire(p *program) error {
-	delete(e.programs, p.class)
-	exec := p.exec
-	p.exec = nil
-	return exec.Close()
+	if e.programs[p.class] == p {
+		delete(e.programs, p.class)
+	}
+	e.past.add(p)
+	return p.exec.Close()
+}
+
+// loaded is the programs that have not been closed.
+func (e *Engine) loaded() []*program {
+	return append(slices.Collect(maps.Values(e.programs)), e.retiring...)
 }
 
 // dump writes a program to Config.Dump.

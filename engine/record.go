@@ -1,8 +1,9 @@
 package engine
 
 import (
+	"cmp"
+	"maps"
 	"slices"
-	"sort"
 
 	"github.com/holdfast-llm/holdfast/device"
 )
@@ -32,42 +33,53 @@ type Record struct {
 	Faults   []FaultRecord  // in order
 }
 
+// tally counts what programs ran.
+type tally struct {
+	steps    int
+	lanes    map[string]LaneCount
+	declines map[declineKey]DeclineCount
+}
+
+type declineKey struct {
+	lane   string
+	reason device.Reason
+}
+
+func newTally() tally {
+	return tally{lanes: map[string]LaneCount{}, declines: map[declineKey]DeclineCount{}}
+}
+
+// add counts all runs of a program.
+func (t *tally) add(p *program) {
+	if p.runs == 0 {
+		return
+	}
+	t.steps += p.runs
+	for _, d := range p.Decisions {
+		l := t.lanes[d.Chosen]
+		t.lanes[d.Chosen] = LaneCount{d.Chosen, l.Count + p.runs, max(l.Splits, d.Splits)}
+		for _, x := range d.Declined {
+			k := declineKey{x.Lane, x.Reason}
+			t.declines[k] = DeclineCount{x.Lane, x.Reason, x.Detail, t.declines[k].Count + p.runs}
+		}
+	}
+}
+
 // Record counts what was chosen and what declined in all steps so far.
 func (e *Engine) Record() Record {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	r := Record{Faults: slices.Clone(e.faults)}
-	lanes := map[string]LaneCount{}
-	type key struct {
-		lane   string
-		reason device.Reason
+	t := tally{e.past.steps, maps.Clone(e.past.lanes), maps.Clone(e.past.declines)}
+	for _, p := range e.loaded() {
+		t.add(p)
 	}
-	declines := map[key]DeclineCount{}
-	for _, p := range e.all {
-		if p.runs == 0 {
-			continue
-		}
-		r.Steps += p.runs
-		for _, d := range p.Decisions {
-			l := lanes[d.Chosen]
-			lanes[d.Chosen] = LaneCount{d.Chosen, l.Count + p.runs, max(l.Splits, d.Splits)}
-			for _, x := range d.Declined {
-				k := key{x.Lane, x.Reason}
-				c := declines[k]
-				declines[k] = DeclineCount{x.Lane, x.Reason, x.Detail, c.Count + p.runs}
-			}
-		}
+	r := Record{
+		Steps: t.steps, Faults: slices.Clone(e.faults),
+		Lanes: slices.Collect(maps.Values(t.lanes)), Declines: slices.Collect(maps.Values(t.declines)),
 	}
-	for _, l := range lanes {
-		r.Lanes = append(r.Lanes, l)
-	}
-	for _, d := range declines {
-		r.Declines = append(r.Declines, d)
-	}
-	sort.Slice(r.Lanes, func(i, j int) bool { return r.Lanes[i].Lane < r.Lanes[j].Lane })
-	sort.Slice(r.Declines, func(i, j int) bool {
-		a, b := r.Declines[i], r.Declines[j]
-		return a.Lane < b.Lane || a.Lane == b.Lane && a.Reason < b.Reason
+	slices.SortFunc(r.Lanes, func(a, b LaneCount) int { return cmp.Compare(a.Lane, b.Lane) })
+	slices.SortFunc(r.Declines, func(a, b DeclineCount) int {
+		return cmp.Or(cmp.Compare(a.Lane, b.Lane), cmp.Compare(a.Reason, b.Reason))
 	})
 	return r
 }

@@ -42,9 +42,7 @@ func (e *Engine) step(items []Item) error {
 		return fmt.Errorf("engine: a step of %d sequences and no tokens", len(items))
 	}
 	for _, p := range e.retiring {
-		exec := p.exec
-		p.exec = nil
-		if err := exec.Close(); err != nil {
+		if err := e.retire(p); err != nil {
 			return err
 		}
 	}
