@@ -77,7 +77,7 @@ func (d *Device) Close() error {
 // all others is the one that takes anything, in plain Go: "mul_mat.portable".
 func (d *Device) Registrations(k op.Kind) []device.Registration {
 	rs := d.offers(k)
-	if d.plain != nil {
+	if d.plain != nil && len(rs) > 0 {
 		plain := d.plain.offers(k)
 		last := plain[len(plain)-1]
 		last.Name, last.Priority = k.String()+".portable", last.Priority-1

@@ -145,57 +145,6 @@ func (d *Device) normRows(c *device.Compile, name string, add, norm *op.Op, pack
 	})
 }
 
-// matchGateUp is silu(gate x) * (up x): the two products row range by row
-// range, and nothing of them kept.
-func (d *Device) matchGateUp(s *device.Site) (*device.Match, *device.Decline) {
-	if len(s.Ops) < 3 || s.Ops[1].Kind != op.MulMat || s.Ops[2].Kind != op.SwiGLU {
-		return nil, no(device.ReasonFusion, "%s is not followed by another product and swiglu", s.Op().Name)
-	}
-	gate, up, act := s.Ops[0], s.Ops[1], s.Ops[2]
-	x, g, u, y := gate.In[0], gate.In[1], up.In[1], act.Out[0]
-	switch {
-	case up.In[0] != x || act.In[0] != gate.Out[0] || act.In[1] != up.Out[0]:
-		return nil, no(device.ReasonFusion, "%s, %s and %s are not of one input", gate.Name, up.Name, act.Name)
-	case len(gate.In) > 2 || len(up.In) > 2:
-		return nil, no(device.ReasonFusion, "%s or %s has a bias", gate.Name, up.Name)
-	case len(s.Users(gate.Out[0], 3)) > 0 || len(s.Users(up.Out[0], 3)) > 0:
-		return nil, no(device.ReasonFusion, "%s or %s is read again", gate.Name, up.Name)
-	case s.Rows(y) >= gemmRows:
-		return nil, no(device.ReasonShape, "up to %d rows, takes %d", s.Rows(y), gemmRows-1)
-	}
-	kg, okG := simd.MatVecFor(d.level, g.Type)
-	ku, okU := simd.MatVecFor(d.level, u.Type)
-	if !okG || !okU {
-		return nil, no(device.ReasonType, "%s is %s, %s is %s", g.Name, g.Type, u.Name, u.Type)
-	}
-	packG, ls := d.packRows(gate, x, x.Cols, 1, &kg, s.Compile)
-	packU, more := d.packRows(up, x, x.Cols, 1, &ku, s.Compile)
-	ls = append(ls, more...)
-	bytesG, bytesU := g.RowBytes(), u.RowBytes()
-	// Whole vectors of swiglu: what does not fill one is computed otherwise,
-	// with other bits.
-	p := cut(g.Height, max(16, chunkRows(bytesG+bytesU)&^15))
-	ls = append(ls, launch(s.Compile, act.Name+"."+kg.Name, []*op.Value{packG, packU, g, u}, []*op.Value{y}, func(mem func(*op.Value) []byte) kernel {
-		actG, actU, wg, wu, dst := mem(packG), mem(packU), mem(g), mem(u), floats(mem(y))
-		sizeG, sizeU := kg.ActBytes(x.Cols), ku.ActBytes(x.Cols)
-		return kernel{
-			scratch: 4 * p.size,
-			tasks:   func(*batch) int { return p.perRow },
-			run: func(w *worker, b *batch, task int) {
-				_, lo, hi := p.at(task)
-				ups := floats(w.scratch)[:hi-lo]
-				for i := range y.Count(b.n, b.m) {
-					out := dst[i*y.Cols+lo : i*y.Cols+hi]
-					kg.Dot(out, wg[lo*bytesG:hi*bytesG], actG[i*sizeG:(i+1)*sizeG], x.Cols)
-					ku.Dot(ups, wu[lo*bytesU:hi*bytesU], actU[i*sizeU:(i+1)*sizeU], x.Cols)
-					d.elem.SwiGLU(out, out, ups)
-				}
-			},
-		}
-	}))
-	return &device.Match{Launches: ls, Covers: 3}, nil
-}
-
 // qk is what becomes of a projection's queries or keys before they are used:
 // the norm of each head if there is one, and the rotation.
 type qk struct {

@@ -99,6 +99,7 @@ func (d *Device) matchMoESum(o *op.Op, c *device.Compile) ([]device.Launch, *dev
 // (row, expert) pair for anything.
 func (d *Device) mulMatID() []device.Registration {
 	return []device.Registration{
+		fused("mul_mat_id.swiglu", 2, d.matchGateUpID),
 		single("mul_mat_id.gemm", 1, d.matchGemmID),
 		single("mul_mat_id.vec", 0, d.matchMatVecID),
 	}
