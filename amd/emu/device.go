@@ -2,6 +2,7 @@ package emu
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"sync"
 )
@@ -142,6 +143,9 @@ func (s *Space) add(b *Buffer) error {
 			return overlap(o)
 		}
 	}
+	s.freed = slices.DeleteFunc(s.freed, func(f freed) bool {
+		return f.addr < b.Addr+uint64(len(b.Data)) && b.Addr < f.addr+f.bytes
+	})
 	s.buffers = append(s.buffers, nil)
 	copy(s.buffers[i+1:], s.buffers[i:])
 	s.buffers[i] = b
@@ -153,6 +157,10 @@ func (s *Space) remove(b *Buffer) error {
 	for i, o := range s.buffers {
 		if o == b {
 			s.buffers = append(s.buffers[:i], s.buffers[i+1:]...)
+			if len(s.freed) == freedMost {
+				s.freed = s.freed[1:]
+			}
+			s.freed = append(s.freed, freed{b.Name, b.Addr, uint64(len(b.Data))})
 			return nil
 		}
 	}

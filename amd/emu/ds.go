@@ -9,7 +9,8 @@ import (
 )
 
 // DS: the workgroup's local memory, and exchanges between lanes. Not modelled:
-// global wave sync (gws), ordered append, ray tracing's stack.
+// the global data share, global wave sync (gws), ordered append, ray tracing's
+// stack.
 
 func addDS(h *handler, op *isa.Op) {
 	name := strings.TrimPrefix(op.Name, "ds_")
@@ -72,6 +73,23 @@ func addDS(h *handler, op *isa.Op) {
 			in.aux, in.run = pair, runDSPair
 		}
 		return nil
+	}
+}
+
+// localOnly makes an operation decline the global data share.
+func localOnly(h *handler) {
+	prepare := h.prepare
+	if h.run == nil && prepare == nil {
+		return
+	}
+	h.prepare = func(in *inst) error {
+		if in.Mods.Flags&isa.GDS != 0 {
+			return &Unsupported{PC: in.PC, Text: in.Inst.String()}
+		}
+		if prepare == nil {
+			return nil
+		}
+		return prepare(in)
 	}
 }
 
@@ -203,6 +221,7 @@ func prepareSwizzle(in *inst) error {
 }
 
 func runSwizzle(w *wave, in *inst) {
+	w.pending.locals++
 	off := int(in.Mods.Offset)
 	exec := w.active()
 	src := w.vgpr[reg(&in.Operands[1])]
@@ -222,6 +241,7 @@ func runSwizzle(w *wave, in *inst) {
 }
 
 func runBPermute(w *wave, in *inst) {
+	w.pending.locals++
 	off := uint32(in.Mods.Offset)
 	exec := w.active()
 	src := &w.vec.moved
@@ -246,6 +266,7 @@ func runBPermute(w *wave, in *inst) {
 // runPermute sends each active lane's data to the lane that its address names;
 // of several the highest wins, and where nobody sends there is 0.
 func runPermute(w *wave, in *inst) {
+	w.pending.locals++
 	exec := w.active()
 	addr, src := &w.vgpr[reg(&in.Operands[1])], &w.vgpr[reg(&in.Operands[2])]
 	var out lanes

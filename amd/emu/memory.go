@@ -18,6 +18,7 @@ func addMemory(t *[isa.NumIDs]handler) {
 			addSMEM(h, op)
 		case isa.DS:
 			addDS(h, op)
+			localOnly(h)
 		case isa.FLAT, isa.GLOBAL, isa.SCRATCH:
 			addFlat(h, op)
 		case isa.MUBUF:
@@ -102,6 +103,7 @@ func (w *wave) begin(in *inst, m *memOp, space MemorySpace) *Access {
 	a.Wave, a.Inst, a.Space, a.Kind, a.Returns, a.Bytes = Wave{w}, &in.Inst, space, m.kind, m.returns, m.bytes
 	a.Lanes = w.active()
 	a.GLC, a.SLC, a.DLC = m.glc, m.slc, m.dlc
+	w.pending.count(in.Op.Format, m)
 	return a
 }
 
@@ -273,6 +275,11 @@ func (k AccessKind) String() string {
 
 // around says where an address lies among the buffers.
 func (s *Space) around(addr uint64) string {
+	for i := len(s.freed) - 1; i >= 0; i-- {
+		if f := &s.freed[i]; addr-f.addr < f.bytes {
+			return fmt.Sprintf("byte %d of %q (%d bytes at %#x), which was freed", addr-f.addr, f.name, f.bytes, f.addr)
+		}
+	}
 	var before, after *Buffer
 	for _, b := range s.buffers {
 		if b.Addr <= addr {

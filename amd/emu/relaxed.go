@@ -1,6 +1,10 @@
 package emu
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/holdfast-llm/holdfast/amd/isa"
+)
 
 // Relaxed memory. Memory itself (Buffer.Data) is what the L2 has. In front of
 // it are, as on gfx11:
@@ -54,15 +58,35 @@ func newRelaxed(s *Space, units int) *relaxed {
 const pendingMost = 64
 
 // pending is a wave's stores that have not arrived, oldest first: to global
-// memory and to LDS.
+// memory and to LDS. A wait for all but n covers every store before the last n
+// instructions that its counter counts, whether they are in the queue or not.
 type pending struct {
-	global, lds []pendingStore
+	global, lds    []pendingStore
+	stores, locals uint64 // instructions that vscnt and lgkmcnt have counted
+}
+
+// count counts an instruction. Scalar loads count in lgkmcnt too, but may come
+// back before what was issued earlier: a wait for all but n says nothing then.
+func (p *pending) count(f isa.Format, m *memOp) {
+	switch {
+	case f == isa.SMEM:
+		return
+	case f == isa.DS:
+		p.locals++
+		return
+	case f == isa.FLAT: // it may be an access to LDS
+		p.locals++
+	}
+	if m.kind == Store || m.kind == Atomic && !m.returns {
+		p.stores++
+	}
 }
 
 // pendingStore is one store instruction.
 type pendingStore struct {
-	bytes int
-	lanes []pendingLane
+	number uint64 // its counter's value with it
+	bytes  int
+	lanes  []pendingLane
 }
 
 type pendingLane struct {
@@ -84,7 +108,9 @@ func newPendingStore(w *wave, m *memOp, a *Access) pendingStore {
 // global carries out an access whose addresses are checked.
 func (r *relaxed) global(w *wave, m *memOp, a *Access) {
 	if m.kind == Store {
-		w.pending.global = append(w.pending.global, newPendingStore(w, m, a))
+		s := newPendingStore(w, m, a)
+		s.number = w.pending.stores
+		w.pending.global = append(w.pending.global, s)
 		r.drain(w, pendingMost)
 		return
 	}
@@ -177,9 +203,10 @@ func (r *relaxed) scalar(w *wave, addr uint64, n int) []byte {
 	return b
 }
 
-// drain lets the oldest stores arrive until at most n are under way.
+// drain lets the stores arrive but for those of the last n instructions that
+// vscnt counted.
 func (r *relaxed) drain(w *wave, n int) {
-	for len(w.pending.global) > n {
+	for len(w.pending.global) > 0 && w.pending.global[0].number+uint64(n) <= w.pending.stores {
 		r.arrive(w, &w.pending.global[0])
 		w.pending.global = w.pending.global[1:]
 	}
@@ -192,7 +219,7 @@ func (r *relaxed) drainOverlapping(w *wave, addr uint64, n int) {
 		s := &w.pending.global[i]
 		for j := range s.lanes {
 			if l := s.lanes[j].addr; l < addr+uint64(n) && addr < l+uint64(s.bytes) {
-				r.drain(w, len(w.pending.global)-1-i)
+				r.drain(w, int(w.pending.stores-s.number))
 				return
 			}
 		}
@@ -221,7 +248,9 @@ func (r *relaxed) arrive(w *wave, s *pendingStore) {
 // lds carries out an access to local memory whose addresses are checked.
 func (r *relaxed) lds(w *wave, m *memOp, a *Access) {
 	if m.kind == Store {
-		w.pending.lds = append(w.pending.lds, newPendingStore(w, m, a))
+		s := newPendingStore(w, m, a)
+		s.number = w.pending.locals
+		w.pending.lds = append(w.pending.lds, s)
 		w.drainLDS(pendingMost)
 		return
 	}
@@ -237,9 +266,10 @@ func (r *relaxed) lds(w *wave, m *memOp, a *Access) {
 	}
 }
 
-// drainLDS lets the oldest stores arrive until at most n are under way.
+// drainLDS lets the stores to LDS arrive but for those of the last n
+// instructions that lgkmcnt counted.
 func (w *wave) drainLDS(n int) {
-	for len(w.pending.lds) > n {
+	for len(w.pending.lds) > 0 && w.pending.lds[0].number+uint64(n) <= w.pending.locals {
 		s := &w.pending.lds[0]
 		for i := range s.lanes {
 			copy(w.group.lds[s.lanes[i].addr:], s.lanes[i].data[:s.bytes])

@@ -24,7 +24,17 @@ type Buffer struct {
 // unmapped bytes between them.
 type Space struct {
 	buffers []*Buffer // ascending by Addr
+	freed   []freed   // where no buffer is since, the latest last
 }
+
+// freed is what is remembered of a buffer that is no longer mapped.
+type freed struct {
+	name        string
+	addr, bytes uint64
+}
+
+// freedMost is how many are remembered.
+const freedMost = 1024
 
 // Find is the buffer that holds the n bytes at addr, or nil.
 func (s *Space) Find(addr, n uint64) *Buffer {
