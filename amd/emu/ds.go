@@ -125,9 +125,12 @@ func (m *memOp) ldsAddresses(w *wave, a *Access) {
 
 func runDS(w *wave, in *inst) {
 	m := in.aux.(*memOp)
+	if m.quickLDS(w, &w.vgpr[m.addr]) {
+		return
+	}
 	a := w.begin(in, m, LDS)
 	m.ldsAddresses(w, a)
-	w.lds(m, a)
+	w.window(m, a, w.ldsOf)
 }
 
 func runDSPair(w *wave, in *inst) {
@@ -135,11 +138,14 @@ func runDSPair(w *wave, in *inst) {
 	// Both addresses are read before a result replaces the register.
 	addr := w.vgpr[p.first.addr]
 	for _, m := range [...]*memOp{&p.first, &p.second} {
+		if m.quickLDS(w, &addr) {
+			continue
+		}
 		a := w.begin(in, m, LDS)
 		for i := range w.n {
 			a.Addr[i] = uint64(addr[i] + uint32(m.offset))
 		}
-		w.lds(m, a)
+		w.window(m, a, w.ldsOf)
 	}
 }
 
@@ -150,36 +156,7 @@ func runDSAddTid(w *wave, in *inst) {
 	for i := range w.n {
 		a.Addr[i] = uint64(w.sgpr[isa.RegM0]&0xffff + uint32(m.offset) + 4*uint32(i))
 	}
-	w.lds(m, a)
-}
-
-// lds is an access to local memory: words at once where all lanes are active
-// and in range, else lane by lane.
-func (w *wave) lds(m *memOp, a *Access) {
-	mem := w.group.lds
-	if m.bytes != 4 || m.kind == Atomic || w.obs != nil || w.relaxed != nil || !w.full() {
-		w.window(m, a, w.ldsOf)
-		return
-	}
-	top := uint64(0)
-	for i := range w.n {
-		top = max(top, a.Addr[i])
-	}
-	if top+4 > uint64(len(mem)) {
-		w.window(m, a, w.ldsOf)
-		return
-	}
-	if m.kind == Load {
-		dst := &w.vgpr[m.dst]
-		for i := range w.n {
-			dst[i] = binary.LittleEndian.Uint32(mem[a.Addr[i]:])
-		}
-		return
-	}
-	src := &w.vgpr[m.data]
-	for i := range w.n {
-		binary.LittleEndian.PutUint32(mem[a.Addr[i]:], src[i])
-	}
+	w.window(m, a, w.ldsOf)
 }
 
 // runAppend adds n for each active lane to the counter at M0's base plus the

@@ -118,12 +118,16 @@ func (m *memOp) addresses(w *wave, a *Access) {
 
 func runGlobal(w *wave, in *inst) {
 	m := in.aux.(*memOp)
-	a := w.begin(in, m, Global)
+	a := &w.access
+	a.Lanes = w.active()
 	if a.Lanes == 0 {
+		w.pending.count(isa.GLOBAL, m)
 		return
 	}
 	m.addresses(w, a)
-	w.global(m, a)
+	if !m.quick(w, a) {
+		w.global(m, w.begin(in, m, Global))
+	}
 }
 
 // runAddTid has the scalar address plus four times the lane.

@@ -5,8 +5,9 @@ import (
 	"math/bits"
 )
 
-// Quick accesses: loads and stores whose lanes are all within one buffer, in
-// coherent memory, with nobody looking on. That is nearly all of them.
+// Quick accesses: loads and stores whose lanes are all within one buffer or
+// within LDS, in coherent memory, with nobody looking on. That is nearly all of
+// them.
 
 // quick carries out the access if it is such a one; otherwise it does nothing
 // and says so.
@@ -104,4 +105,42 @@ func (m *memOp) quickStore(w *wave, a *Access, mem []byte, base uint64) {
 			m.store(w, lane, p)
 		}
 	}
+}
+
+// quickLDS is quick for words of LDS at the addresses in addr, all lanes active.
+// addr may be the destination.
+func (m *memOp) quickLDS(w *wave, addr *lanes) bool {
+	if m.bytes&3 != 0 || m.kind == Atomic || w.obs != nil || w.relaxed != nil || w.active() != w.all() {
+		return false
+	}
+	mem, offset := w.group.lds, uint32(m.offset)
+	top := uint32(0)
+	for _, a := range addr[:w.n] {
+		top = max(top, a+offset)
+	}
+	if uint64(top)+uint64(m.bytes) > uint64(len(mem)) {
+		return false
+	}
+	if m.kind == Store {
+		for i := range m.words() {
+			src := &w.vgpr[m.data+i]
+			for lane, a := range addr[:w.n] {
+				binary.LittleEndian.PutUint32(mem[a+offset:], src[lane&63])
+			}
+			offset += 4
+		}
+		return true
+	}
+	if m.bytes > 4 { // the address may be one of several registers
+		w.vec.moved = *addr
+		addr = &w.vec.moved
+	}
+	for i := range m.words() {
+		dst := &w.vgpr[m.dst+i]
+		for lane, a := range addr[:w.n] {
+			dst[lane&63] = binary.LittleEndian.Uint32(mem[a+offset:])
+		}
+		offset += 4
+	}
+	return true
 }

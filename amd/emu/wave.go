@@ -70,9 +70,6 @@ func (w *wave) vcc() uint64 {
 	return uint64(w.sgpr[isa.RegVCCHi])<<32 | uint64(w.sgpr[isa.RegVCCLo])
 }
 
-// full reports whether every lane is active.
-func (w *wave) full() bool { return w.exec() == ^uint64(0)>>(64-w.n) }
-
 // group is a workgroup: what its waves share.
 type group struct {
 	id    [3]uint32
