@@ -21,10 +21,9 @@ func addMemory(t *[isa.NumIDs]handler) {
 			localOnly(h)
 		case isa.FLAT, isa.GLOBAL, isa.SCRATCH:
 			addFlat(h, op)
-		case isa.MUBUF:
+		case isa.MUBUF, isa.MTBUF:
 			addMUBUF(h, op)
 		}
-		// MTBUF converts formats, as buffer_load_format does: unsupported.
 	}
 }
 
@@ -55,6 +54,7 @@ type memOp struct {
 	hasS             bool
 	offset           int64
 	glc, slc, dlc    bool
+	convert          *conversion // between memory and registers, or nil
 }
 
 // parseMem reads the operation's name: load_b32, load_d16_hi_u8, store_b128,
@@ -116,6 +116,10 @@ func (w *wave) see(a *Access) {
 
 // load puts the bytes at src into the lane's registers.
 func (m *memOp) load(w *wave, lane int, src []byte) {
+	if m.convert != nil {
+		m.convert.load(w, m, lane, src)
+		return
+	}
 	switch m.bytes {
 	case 1, 2:
 		v := uint32(src[0])
@@ -144,6 +148,10 @@ func (m *memOp) load(w *wave, lane int, src []byte) {
 
 // store puts the lane's registers into the bytes at dst.
 func (m *memOp) store(w *wave, lane int, dst []byte) {
+	if m.convert != nil {
+		m.convert.store(w, m, lane, dst)
+		return
+	}
 	v := w.vgpr[m.data][lane]
 	if m.half == highHalf {
 		v >>= 16

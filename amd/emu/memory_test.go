@@ -64,8 +64,8 @@ func newBench(t *testing.T) *bench {
 	return &bench{w, buf}
 }
 
-// programs decodes instructions that the assembler makes of text.
-func programs(t *testing.T, lines []string) []inst {
+// decoded are the instructions that the assembler makes of text.
+func decoded(t *testing.T, lines []string) []inst {
 	t.Helper()
 	o := assemble(t, strings.Join(lines, "\n"), "next_free_vgpr 32")
 	code := o.Kernels[0].Code
@@ -75,14 +75,33 @@ func programs(t *testing.T, lines []string) []inst {
 		if err != nil {
 			t.Fatalf("%s: %v", lines[len(out)], err)
 		}
-		x := inst{Inst: in}
-		if err := prepare(&x); err != nil {
-			t.Fatalf("%s: %v", lines[len(out)], err)
-		}
-		out = append(out, x)
+		out = append(out, inst{Inst: in})
 		pc += in.Size
 	}
 	return out
+}
+
+// prepared is what prepare says of each instruction.
+func prepared(t *testing.T, lines []string) []error {
+	t.Helper()
+	code := decoded(t, lines)
+	errs := make([]error, len(code))
+	for i := range code {
+		errs[i] = prepare(&code[i])
+	}
+	return errs
+}
+
+// programs are instructions ready to run.
+func programs(t *testing.T, lines []string) []inst {
+	t.Helper()
+	code := decoded(t, lines)
+	for i := range code {
+		if err := prepare(&code[i]); err != nil {
+			t.Fatalf("%s: %v", lines[i], err)
+		}
+	}
+	return code
 }
 
 // spaceCase is where an instruction's memory is.

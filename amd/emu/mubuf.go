@@ -8,7 +8,7 @@ import (
 )
 
 // MUBUF: memory through a buffer descriptor, and the cache operations. Not
-// modelled: formats, swizzled buffers, and tfe.
+// modelled: swizzled buffers, and tfe.
 
 // descriptor is a buffer descriptor (V#).
 type descriptor struct {
@@ -18,6 +18,13 @@ type descriptor struct {
 	records  uint32
 	addTid   bool
 	check    uint32 // how an access is out of range: OOB_SELECT
+	format   uint32 // of elements, for operations that convert
+	selects  uint32 // what x, y, z and w are, 3 bits each: 4 to 7 for in order
+}
+
+// selectsInOrder says whether the first n components are x, y, z, w.
+func (d *descriptor) selectsInOrder(n int) bool {
+	return (d.selects^0o7654)&(1<<(3*n)-1) == 0
 }
 
 // The values of OOB_SELECT.
@@ -40,6 +47,8 @@ func descriptorAt(w *wave, reg uint16) descriptor {
 		records:  v[2],
 		addTid:   v[3]>>23&1 != 0,
 		check:    v[3] >> 28 & 3,
+		format:   v[3] >> 12 & 0x3f,
+		selects:  v[3] & 0xfff,
 	}
 }
 
@@ -64,16 +73,23 @@ type bufferOp struct {
 	rsrc        uint16
 	index, voff int // registers; -1 for none
 	soff        scalarSource
+
+	formatted  bool // it converts
+	conversion conversion
 }
 
 func addMUBUF(h *handler, op *isa.Op) {
-	name := strings.TrimPrefix(op.Name, "buffer_")
+	_, name, _ := strings.Cut(op.Name, "buffer_") // buffer_, tbuffer_
 	switch name {
 	case "gl0_inv":
 		h.run = func(w *wave, _ *inst) { w.invalidate(InvalidateL0) }
 		return
 	case "gl1_inv":
 		h.run = func(w *wave, _ *inst) { w.invalidate(InvalidateL1) }
+		return
+	}
+	if m, c, ok := parseFormatted(name); ok {
+		addFormatted(h, op, m, c)
 		return
 	}
 	m, ok := parseMem(name)
@@ -143,7 +159,11 @@ func runBuffer(w *wave, in *inst) {
 	if d.swizzled {
 		panic(&Unsupported{PC: in.PC, Text: in.Inst.String() + " of a swizzled buffer"})
 	}
-	a := w.begin(in, &p.memOp, Global)
+	m := &p.memOp
+	if p.formatted {
+		m = p.inFormat(in, &d)
+	}
+	a := w.begin(in, m, Global)
 	soff := uint64(p.soff.get32(w))
 	inside := uint64(0)
 	for lanes := a.Lanes; lanes != 0; lanes &= lanes - 1 {
@@ -162,11 +182,11 @@ func runBuffer(w *wave, in *inst) {
 		if d.check == oobRaw {
 			raw += soff
 		}
-		if d.outOfRange(index, raw, p.bytes) {
+		if d.outOfRange(index, raw, m.bytes) {
 			// Hardware drops a store and loads 0.
-			if p.kind != Store && p.dst >= 0 {
+			if m.kind != Store && m.dst >= 0 {
 				var zeros [16]byte
-				z := p.memOp
+				z := *m
 				z.kind = Load
 				z.load(w, lane, zeros[:])
 			}
@@ -176,7 +196,7 @@ func runBuffer(w *wave, in *inst) {
 		a.Addr[lane] = d.base + soff + index*uint64(d.stride) + offset
 	}
 	if a.Lanes = inside; inside != 0 {
-		w.global(&p.memOp, a)
+		w.global(m, a)
 	}
 }
 
