@@ -52,14 +52,14 @@ type failure struct {
 // HOLDFAST_PROGRAMS is how many, HOLDFAST_PROGRAMS_SEED the first one's seed.
 func TestGeneratedPrograms(t *testing.T) {
 	needClang(t)
-	n := 64
+	n := 24
 	if testing.Short() {
-		n = 16
+		n = 8
 	}
 	n = setting(t, "HOLDFAST_PROGRAMS", n)
 	first := setting(t, "HOLDFAST_PROGRAMS_SEED", 1)
 
-	const batch, workers = 32, 2
+	const batch, workers = 24, 2
 	var mu sync.Mutex
 	var failures []failure
 	var wg sync.WaitGroup
