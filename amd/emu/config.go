@@ -91,7 +91,9 @@ type Config struct {
 	// Workers is how many goroutines run workgroups at the same time; 0 and 1
 	// mean one. More are used only with coherent memory, an InOrder schedule
 	// without preemptions, no observer and no pressure. Then the order of
-	// atomics of different workgroups is not reproducible.
+	// atomics of different workgroups is not reproducible, and workgroups that
+	// talk to each other through plain loads and stores, with no atomic between
+	// them, are a data race of this process too.
 	Workers int
 	// Budget is how many instructions of waves a dispatch may run; 0 means 2^34.
 	Budget uint64

@@ -49,7 +49,6 @@ func runSpinning(t *testing.T, c Config, groups uint32) (*Kernel, *Report, error
 func TestAWorkgroupMayWaitForALaterOne(t *testing.T) {
 	for _, c := range []Config{
 		{},
-		{Workers: 2},
 		{Mode: Relaxed},
 		{Schedule: Schedule{Waves: RoundRobin}},
 		{Schedule: Schedule{Waves: Random, Groups: Shuffled}, Seed: 5},
