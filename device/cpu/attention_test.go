@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -29,7 +30,8 @@ type rig struct {
 	cache   *kv.Cache
 	k, v    [][]float32 // by slot: [keys][kvHeads][dim], as the cache holds them
 	q       *op.Value   // [n][heads*headDim]
-	mask    []float32   // [n][context]; nil: none
+	mask    []float32   // [n][context], repeated if shorter; nil: none
+	maskTyp quant.Type  // F32 (the zero value) or F16
 	maskVal *op.Value
 	weight  *op.Value // of the projection
 }
@@ -72,6 +74,13 @@ func (r *rig) fillShape(t testing.TB) {
 		for i := range m {
 			m[i] = r.mask[i%len(r.mask)]
 		}
+		if r.maskTyp == quant.F16 {
+			b := alignedBytes(2 * len(m))
+			if err := quant.Quantize(quant.F16, b, m); err != nil {
+				t.Fatal(err)
+			}
+			r.maskVal.Type, r.maskVal.Data = quant.F16, b
+		}
 	}
 	// The projection's result is not looked at, only what it is given.
 	cols := r.heads * r.vDim
@@ -92,8 +101,9 @@ func f32Value(name string, rows, cols int) *op.Value {
 func (r *rig) fillCache(t testing.TB, rng *rand.Rand, c *op.Value, dim int) [][]float32 {
 	t.Helper()
 	rowBytes := c.Type.RowBytes(dim)
-	for i := range c.Data {
-		c.Data[i] = 0xff // NaN, or for Q8_0 a scale that is
+	c.Data[0] = 0xff // NaN, or for Q8_0 a scale that is
+	for n := 1; n < len(c.Data); n *= 2 {
+		copy(c.Data[n:], c.Data[:n])
 	}
 	vals := make([][]float32, len(r.lens))
 	row := make([]float32, dim)
@@ -195,9 +205,10 @@ func (r *rig) reference() (want, tol []float64) {
 			Q: queries[slot*r.rows*r.heads*r.headDim:], K: r.k[slot], V: r.v[slot],
 		}
 		if r.mask != nil {
+			// F16 holds the masks of these tests exactly.
 			for i := range r.rows {
-				at := (slot*r.rows + i) * r.maskVal.Cols
-				p.Mask = append(p.Mask, floats(r.maskVal.Data)[at:at+n]...)
+				at := (slot*r.rows + i) * r.maskVal.Cols % len(r.mask)
+				p.Mask = append(p.Mask, r.mask[at:at+n]...)
 			}
 		}
 		want = append(want, attn.Reference(p)...)
@@ -239,6 +250,45 @@ func (r *rig) checkPack(t *testing.T, what string, d *Device, out []float32, pac
 	}
 }
 
+// checkPacked compares what the packed rows stand for with the reference: each
+// element is off by what the output may be and half a quantisation step.
+func (r *rig) checkPacked(t *testing.T, what string, d *Device, packed []byte, want, tol []float64) {
+	t.Helper()
+	kern, _ := simd.MatVecFor(d.level, r.weight.Type)
+	cols := r.heads * r.vDim
+	for i, w := range want {
+		row := packed[i/cols*kern.ActBytes(cols):][:kern.ActBytes(cols)]
+		x, half := unpack(kern.ActID, row, i%cols)
+		if d := math.Abs(x - w); !(d <= half*(1+0x1p-20)+tol[i]) {
+			t.Fatalf("%s: packed row %d, element %d: %g, want %g, off by %.3g, allowed %.3g and %.3g", what,
+				i/cols, i%cols, x, w, d, half, tol[i])
+		}
+	}
+}
+
+// unpack is an element of a packed row and half a step of its block, by the
+// layouts in package simd.
+func unpack(actID string, row []byte, i int) (x, half float64) {
+	f32 := func(at int) float64 {
+		return float64(math.Float32frombits(binary.LittleEndian.Uint32(row[at:])))
+	}
+	var q int8
+	var d float64
+	switch actID {
+	case "q8k":
+		at := i / 256 * 320
+		q, d = int8(row[at+i%256]), f32(at+304)
+	case "q8b":
+		k := len(row) / 40 * 32 // 32 numbers, a scale and a sum
+		q, d = int8(row[i]), f32(k+i/32*4)
+	case "f32":
+		return f32(4 * i), 0
+	default:
+		panic("unknown pack " + actID)
+	}
+	return float64(q) * d, d / 2
+}
+
 func testDevice(t testing.TB, threads int) *Device {
 	t.Helper()
 	d, err := New(Config{Threads: threads})
@@ -264,14 +314,14 @@ func TestEveryAttentionLaneMatchesTheReference(t *testing.T) {
 		rig  rig
 		most int // keys
 	}{
-		{"Qwen3-0.6B", rig{heads: 16, kvHeads: 8, headDim: 128}, 4864},
-		{"Qwen3-Coder-30B", rig{heads: 32, kvHeads: 4, headDim: 128}, 2113},
-		{"Llama-3-8B", rig{heads: 32, kvHeads: 8, headDim: 128}, 513},
-		{"gqa 1", rig{heads: 3, kvHeads: 3, headDim: 64}, 4864},
-		{"gqa 5", rig{heads: 5, kvHeads: 1, headDim: 64}, 2113},
-		{"gqa 7", rig{heads: 14, kvHeads: 2, headDim: 64}, 2113},
-		{"gqa 16", rig{heads: 16, kvHeads: 1, headDim: 64}, 4864},
-		{"gqa 32", rig{heads: 32, kvHeads: 1, headDim: 64}, 2113},
+		{"Qwen3-0.6B", rig{heads: 16, kvHeads: 8, headDim: 128}, 8192},
+		{"Qwen3-Coder-30B", rig{heads: 32, kvHeads: 4, headDim: 128}, 8192},
+		{"Llama-3-8B", rig{heads: 32, kvHeads: 8, headDim: 128}, 8192},
+		{"gqa 1", rig{heads: 3, kvHeads: 3, headDim: 64}, 8192},
+		{"gqa 5", rig{heads: 5, kvHeads: 1, headDim: 64}, 8192},
+		{"gqa 7", rig{heads: 14, kvHeads: 2, headDim: 64}, 8192},
+		{"gqa 16", rig{heads: 16, kvHeads: 1, headDim: 64}, 8192},
+		{"gqa 32", rig{heads: 32, kvHeads: 1, headDim: 64}, 8192},
 		{"gqa 64", rig{heads: 64, kvHeads: 1, headDim: 32}, 513},
 		{"values of another size", rig{heads: 4, kvHeads: 2, headDim: 576, vDim: 512}, 320},
 		{"head of 80", rig{heads: 4, kvHeads: 2, headDim: 80, vDim: 48}, 2113},
@@ -306,6 +356,7 @@ func (r *rig) everyLane(t *testing.T, d *Device, what string, keys int) {
 	}
 	r.check(t, what+", "+chosen, fused, want, tol)
 	r.checkPack(t, what+", "+chosen, d, fused, packed)
+	r.checkPacked(t, what+", "+chosen, d, packed, want, tol)
 
 	plain, packed, chosen := r.run(t, d, keys, lane+".next_q8")
 	if chosen != lane {
@@ -402,33 +453,93 @@ func TestAttentionLanesTakeMasks(t *testing.T) {
 	d := testDevice(t, 2)
 	for _, n := range []int{200, 700, 2500} {
 		for name, mask := range masks(n) {
-			r := (&rig{heads: 4, kvHeads: 2, headDim: 64, typ: quant.F16, lens: []int{n}, mask: mask}).fill(t, 5)
-			r.everyLane(t, d, fmt.Sprintf("%d keys, masked: %s", n, name), n)
+			for _, typ := range []quant.Type{quant.F32, quant.F16} {
+				r := (&rig{heads: 4, kvHeads: 2, headDim: 64, typ: quant.F16, lens: []int{n}, mask: mask, maskTyp: typ}).fill(t, 5)
+				r.everyLane(t, d, fmt.Sprintf("%d keys, %s mask: %s", n, typ, name), n)
+			}
 		}
 	}
 }
 
-// What a masked key holds is of no consequence, be it NaN.
+// Each row of a batch has a mask of its own: the last alone attends anything,
+// the last alone attends nothing, and each attends other keys.
+func TestAttentionLanesTakeAMaskForEachRow(t *testing.T) {
+	d := testDevice(t, 2)
+	inf := float32(math.Inf(-1))
+	for _, n := range []int{70, 300, 2100} {
+		for name, left := range map[string]func(row, key int) bool{
+			"the last row only":    func(row, _ int) bool { return row == 1 },
+			"all but the last row": func(row, _ int) bool { return row != 1 },
+			"one of three each":    func(row, key int) bool { return key%3 == row },
+		} {
+			const rows = 2
+			mask := make([]float32, rows*(n+7))
+			for i := range mask {
+				if !left(i/(n+7), i%(n+7)) {
+					mask[i] = inf
+				}
+			}
+			r := (&rig{heads: 4, kvHeads: 2, headDim: 64, typ: quant.F16, lens: []int{n}, rows: rows, mask: mask}).fill(t, 11)
+			r.everyLane(t, d, fmt.Sprintf("%d keys, attending: %s", n, name), n)
+		}
+	}
+}
+
+// What a masked key holds is of no consequence, be it NaN or infinite.
 func TestMaskedKeysAddNothing(t *testing.T) {
 	d := testDevice(t, 2)
 	for _, n := range []int{200, 700, 2500} {
 		for name, mask := range masks(n) {
 			r := (&rig{heads: 4, kvHeads: 2, headDim: 64, typ: quant.F16, lens: []int{n}, mask: mask}).fill(t, 6)
+			before, _, _ := r.run(t, d, n)
+			serial, _, _ := r.run(t, d, n, "attention.decode_split")
+			for what, stale := range staleHalves {
+				r.overwrite(stale, func(j int) bool { return j >= n || math.IsInf(float64(mask[j]), -1) })
+				after, _, chosen := r.run(t, d, n)
+				if i := differ(before, after); i >= 0 {
+					t.Errorf("%d keys, masked: %s, holding %s, %s: output %d was %g, is %g", n, name, what, chosen, i, before[i], after[i])
+				}
+				after, _, chosen = r.run(t, d, n, "attention.decode_split")
+				if i := differ(serial, after); i >= 0 {
+					t.Errorf("%d keys, masked: %s, holding %s, %s: output %d was %g, is %g", n, name, what, chosen, i, serial[i], after[i])
+				}
+			}
+		}
+	}
+}
+
+// staleHalves are bytes that may lie where nothing is attended, as F16.
+var staleHalves = map[string][2]byte{"NaN": {0xff, 0xff}, "+Inf": {0x00, 0x7c}, "-Inf": {0x00, 0xfc}, "65504": {0xff, 0x7b}}
+
+// overwrite fills the keys and values of slot 0 at some positions.
+func (r *rig) overwrite(half [2]byte, at func(j int) bool) {
+	for _, c := range []*op.Value{r.cache.K[0], r.cache.V[0]} {
+		for h := range r.kvHeads {
+			for j := range c.Cache.Context {
+				if at(j) {
+					row := cacheRow(c, 0, h, j)
+					copy(row, slices.Repeat(half[:], len(row)/2))
+				}
+			}
+		}
+	}
+}
+
+// What lies behind a sequence's end or before its window is of no consequence,
+// also to rows of a tile that ends later.
+func TestStaleKeysAddNothing(t *testing.T) {
+	d := testDevice(t, 2)
+	for _, n := range []int{1, 63, 65, 200, 257, 2100} {
+		for _, window := range []int{0, 50} {
+			r := (&rig{heads: 4, kvHeads: 2, headDim: 64, typ: quant.F16, lens: []int{n}, window: window}).fill(t, 12)
 			for _, disable := range [][]string{nil, {"attention.decode_split"}} {
 				before, _, _ := r.run(t, d, n, disable...)
-				for _, c := range []*op.Value{r.cache.K[0], r.cache.V[0]} {
-					for h := range r.kvHeads {
-						for j := range n {
-							if math.IsInf(float64(mask[j]), -1) {
-								row := cacheRow(c, 0, h, j)
-								copy(row, slices.Repeat([]byte{0xff}, len(row)))
-							}
-						}
+				for what, stale := range staleHalves {
+					r.overwrite(stale, func(j int) bool { return j >= n || window > 0 && j < n-window })
+					after, _, chosen := r.run(t, d, n, disable...)
+					if i := differ(before, after); i >= 0 {
+						t.Errorf("%d keys, window %d, stale %s, %s: output %d was %g, is %g", n, window, what, chosen, i, before[i], after[i])
 					}
-				}
-				after, _, chosen := r.run(t, d, n, disable...)
-				if i := differ(before, after); i >= 0 {
-					t.Errorf("%d keys, masked: %s, %s: output %d was %g, is %g", n, name, chosen, i, before[i], after[i])
 				}
 			}
 		}
@@ -445,6 +556,43 @@ func TestAttentionLanesTakeWindows(t *testing.T) {
 				got, _, chosen := r.run(t, d, n, disable...)
 				r.check(t, fmt.Sprintf("%d keys, window %d, %s", n, w, chosen), got, want, tol)
 			}
+		}
+	}
+}
+
+// The serial lane does not split, but its bits do not depend on threads either.
+func TestSerialAttentionBitsDoNotDependOnThreads(t *testing.T) {
+	for _, rows := range []int{1, 5} {
+		r := (&rig{heads: 8, kvHeads: 2, headDim: 64, typ: quant.F16, lens: []int{2100, 300}, rows: rows}).fill(t, 13)
+		want, _, _ := r.run(t, testDevice(t, 1), 2100, "attention.decode_split")
+		for _, threads := range []int{2, 3, 8} {
+			got, _, chosen := r.run(t, testDevice(t, threads), 2100, "attention.decode_split")
+			if i := differ(want, got); i >= 0 {
+				t.Errorf("%d threads, %s: output %d is %g, want %g", threads, chosen, i, got[i], want[i])
+			}
+		}
+	}
+}
+
+func TestAttentionAllocatesNothing(t *testing.T) {
+	d := testDevice(t, 1)
+	for _, n := range []int{200, 2000, 2100} {
+		for _, disable := range [][]string{nil, {"attention.decode_split"}} {
+			r := (&rig{heads: 8, kvHeads: 2, headDim: 64, typ: quant.F16, lens: []int{n}}).fill(t, 14)
+			p, _ := r.compile(t, d, n, disable...)
+			e, err := d.Load(p, device.LoadOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := r.batch()
+			if allocs := testing.AllocsPerRun(10, func() {
+				if err := e.Run(b); err != nil {
+					t.Fatal(err)
+				}
+			}); allocs != 0 {
+				t.Errorf("%d keys, %s: %g allocations a run", n, p.Decisions[0].Chosen, allocs)
+			}
+			e.Close()
 		}
 	}
 }
