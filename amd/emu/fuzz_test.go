@@ -171,6 +171,11 @@ func FuzzLoad(f *testing.F) {
 		if err != nil {
 			return
 		}
+		for i := range o.Segments {
+			if o.Segments[i].MemBytes > 1<<20 {
+				return // allowed up to 1 GiB, which would only take time here
+			}
+		}
 		dev, err := emu.New(fuzzConfig(how))
 		if err != nil {
 			t.Fatal(err)
