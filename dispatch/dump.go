@@ -60,6 +60,7 @@ type dumpBinding struct {
 	Buffer string `json:"buffer"` // arena, weight or cache
 	Offset int    `json:"offset"` // in the arena, or in the weight or cache
 	Bytes  int    `json:"bytes"`
+	Align  int    `json:"align,omitempty"` // what the kernel needs of the first byte's address
 	Access string `json:"access"`
 }
 
@@ -67,6 +68,7 @@ type dumpPlace struct {
 	Name   string `json:"name"`
 	Offset int    `json:"offset"`
 	Bytes  int    `json:"bytes"`
+	Row    int    `json:"row_bytes,omitempty"` // absent: the layout is a kernel's own
 	First  int    `json:"first_stage"`
 	Last   int    `json:"last_stage"`
 }
@@ -82,7 +84,7 @@ func Dump(w io.Writer, p *device.Program, tasks []int) error {
 	offsets := map[*op.Value]int{}
 	for _, at := range p.Places {
 		offsets[at.Value] = at.Offset
-		d.Transients = append(d.Transients, dumpPlace{at.Value.Name, at.Offset, at.Bytes, at.First, at.Last})
+		d.Transients = append(d.Transients, dumpPlace{at.Value.Name, at.Offset, at.Bytes, at.RowBytes, at.First, at.Last})
 	}
 	for _, x := range p.Decisions {
 		y := dumpDecision{Op: x.Op, Kind: x.Kind.String(), Covers: x.Covers, Chosen: x.Chosen, Splits: x.Splits}
@@ -101,7 +103,7 @@ func Dump(w io.Writer, p *device.Program, tasks []int) error {
 			c.Tasks = tasks[i]
 		}
 		for _, b := range l.Bindings {
-			y := dumpBinding{Value: b.Value.Name, Buffer: b.Value.Role.String(), Offset: b.Offset, Bytes: b.Bytes, Access: b.Access.String()}
+			y := dumpBinding{Value: b.Value.Name, Buffer: b.Value.Role.String(), Offset: b.Offset, Bytes: b.Bytes, Align: b.Align, Access: b.Access.String()}
 			if placed(b.Value) {
 				y.Buffer = "arena"
 				y.Offset += offsets[b.Value]

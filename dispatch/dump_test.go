@@ -13,6 +13,13 @@ import (
 func TestDumpNamesEveryCommandBindingAndTransient(t *testing.T) {
 	dev := everything()
 	dev.regs[op.SwiGLU] = append(dev.regs[op.SwiGLU], device.Registration{Name: "swiglu.other", Priority: 1, Match: refuse(device.ReasonShape, "rows 7, want 1")})
+	dev.regs[op.RMSNorm][0].Match = func(s *device.Site) (*device.Match, *device.Decline) {
+		m, _ := take(s)
+		m.Launches[0].Bindings[0].Align = 64
+		pack, _ := s.Derived(s.Op().Out[0], "packed", 80)
+		m.Launches[0].Bindings = append(m.Launches[0].Bindings, s.Bind(pack, device.Write))
+		return m, nil
+	}
 	p, err := dispatch.Compile(dev, chain(), device.Limits{Tokens: 7, Outputs: 3, Keys: 256}, dispatch.Options{Arena: device.Arena{Prefix: 64}})
 	if err != nil {
 		t.Fatal(err)

@@ -34,6 +34,31 @@ func deep(tb testing.TB) *op.Graph {
 	return m.Graph(c)
 }
 
+func TestEveryTransientHasANameOfItsOwn(t *testing.T) {
+	g := deep(t)
+	d, err := cpu.New(cpu.Config{Threads: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	for _, l := range []device.Limits{{Tokens: 1, Outputs: 1, Keys: 256}, {Tokens: 64, Outputs: 1}} {
+		for _, disable := range [][]string{nil, {"add.rms_norm", "rms_norm.next", "mul_mat.swiglu", "attention.decode_split"}} {
+			p, err := dispatch.Compile(d, g, l, dispatch.Options{Disable: disable})
+			if err != nil {
+				t.Fatal(err)
+			}
+			seen := map[string]bool{}
+			for _, at := range p.Places {
+				if name := at.Value.Name; name == "" || seen[name] {
+					t.Errorf("up to %d tokens: two transients are called %q", l.Tokens, name)
+				} else {
+					seen[name] = true
+				}
+			}
+		}
+	}
+}
+
 // BenchmarkCompile chooses, verifies and places; BenchmarkLoad binds.
 func BenchmarkCompile(b *testing.B) {
 	g := deep(b)
