@@ -65,7 +65,7 @@ func TestNoThreadCountNorArenaSettingChangesABit(t *testing.T) {
 // fusedForms are the registrations that run more than their operation.
 var fusedForms = []string{
 	"attention.decode_split.direct.next_q8", "attention.decode_split.cooperative.next_q8", "attention.decode_split.multipass.next_q8",
-	"rms_norm.next_q8", "rms_norm.rope.kv_store", "rope.kv_store", "add.rms_norm.next_q8", "mul_mat.swiglu",
+	"rms_norm.next_q8", "rms_norm.rope.kv_store", "rope.kv_store", "add.rms_norm.next_q8", "mul_mat.swiglu", "mul_mat_id.swiglu",
 }
 
 // Split and serial attention sum in another order: they agree as well as two

@@ -102,7 +102,7 @@ func (d *Device) produce(a *attend, c *device.Compile, plan attn.Plan, states *o
 			return most
 		}
 		return kernel{
-			scratch: 4 * (a.group*a.headDim + a.foldFloats()),
+			scratch: 4 * (a.group*a.headDim + size + a.foldFloats()),
 			tasks:   func(b *batch) int { return len(b.tiles) * a.heads * splits(b) },
 			run: func(w *worker, b *batch, task int) {
 				most := splits(b)
@@ -115,6 +115,10 @@ func (d *Device) produce(a *attend, c *device.Compile, plan attn.Plan, states *o
 				k, v := a.rows(t.slot, h)
 				s := floats(w.scratch)
 				q, s := s[:a.group*a.headDim], s[a.group*a.headDim:]
+				// The state grows where the worker's cache has it, and leaves
+				// once.
+				own, s := s[:size], s[size:]
+				p := a.partialIn(own)
 				for i := range t.rows {
 					first, end := a.span(t.pos + i)
 					lo, hi := max(first, attn.SplitStart(split)), min(end, attn.SplitStart(split+1))
@@ -122,9 +126,9 @@ func (d *Device) produce(a *attend, c *device.Compile, plan attn.Plan, states *o
 						continue
 					}
 					a.scale(q, queries, t.row+i, h)
-					p := a.partialIn(part[size*state(plan, a.heads, t.row+i, h, split-attn.SplitOf(first)):])
 					p.reset()
 					a.fold(p, q, k, v, lo, hi, a.maskRow(mask, t.row+i), s)
+					copy(part[size*state(plan, a.heads, t.row+i, h, split-attn.SplitOf(first)):], own)
 				}
 			},
 		}
