@@ -28,7 +28,7 @@ func TestPoolRunsTheJobOnceOnEveryWorker(t *testing.T) {
 // TestBarrierSeparatesPhases lets every worker write its cell in each phase
 // and read all others' after the barrier.
 func TestBarrierSeparatesPhases(t *testing.T) {
-	const phases = 500
+	const phases = 150
 	for _, workers := range []int{2, 3, 8} {
 		p := newPool(workers)
 		cells := make([]atomic.Int32, workers)
