@@ -192,8 +192,13 @@ func (r *dispatch) mapSystem() error {
 	le.PutUint32(queue[0x40:], SharedBase>>32)
 	le.PutUint32(queue[0x44:], PrivateBase>>32)
 
+	// Compilers load arguments in pieces that may reach past the last of them:
+	// runtimes give them whole cache lines.
+	args := make([]byte, (len(l.Kernarg)+63)&^63)
+	copy(args, l.Kernarg)
+
 	r.packet = &Buffer{Name: "dispatch packet", Addr: systemBase + packetOffset, Data: packet, Residency: Pinned, ReadOnly: true}
-	r.Args = &Buffer{Name: "kernel arguments", Addr: systemBase + kernargOffset, Data: l.Kernarg, Residency: Pinned, ReadOnly: true}
+	r.Args = &Buffer{Name: "kernel arguments", Addr: systemBase + kernargOffset, Data: args, Residency: Pinned, ReadOnly: true}
 	r.dev.queue = &Buffer{Name: "queue", Addr: systemBase + queueOffset, Data: queue, Residency: Pinned, ReadOnly: true}
 	for _, b := range []*Buffer{r.packet, r.dev.queue, r.Args} {
 		if len(b.Data) == 0 {

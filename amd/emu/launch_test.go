@@ -54,7 +54,7 @@ func TestWavesStartWithWhatTheDescriptorAsksFor(t *testing.T) {
 		if b := space.Find(pointer(2), 72); b == nil || binary.LittleEndian.Uint32(b.Data[0x40:]) != SharedBase>>32 {
 			t.Errorf("no queue with the LDS aperture at %#x", pointer(2))
 		}
-		if b := space.Find(pointer(4), 16); b == nil || string(b.Data) != string(args) {
+		if b := space.Find(pointer(4), 16); b == nil || string(b.Data[:16]) != string(args) {
 			t.Errorf("no arguments at %#x", pointer(4))
 		}
 		if pointer(6) != 0 || w.SGPR(8) != 20 {
