@@ -43,20 +43,9 @@ func addDS(h *handler, op *isa.Op) {
 			name, stride = before+rest, 64
 		}
 	}
-	m, ok := parseMem(name)
+	m, ok := h.parseAccess(name)
 	if !ok {
-		var float bool
-		m.kind = Atomic
-		if m.atomic, m.wide, float, ok = parseAtomic(name); !ok {
-			return
-		}
-		m.bytes = 4
-		if m.wide {
-			m.bytes = 8
-		}
-		if float {
-			h.fidelity.Approximate = approximateFloatAtomic
-		}
+		return
 	}
 	h.prepare = func(in *inst) error {
 		p := m

@@ -22,23 +22,9 @@ func addFlat(h *handler, op *isa.Op) {
 		run = runAddTid
 		name = strings.Replace(name, "_addtid", "", 1)
 	}
-	m, ok := parseMem(name)
+	m, ok := h.parseAccess(strings.TrimPrefix(name, "atomic_"))
 	if !ok {
-		if name, ok = strings.CutPrefix(name, "atomic_"); !ok {
-			return
-		}
-		var float bool
-		m.kind = Atomic
-		if m.atomic, m.wide, float, ok = parseAtomic(name); !ok {
-			return
-		}
-		m.bytes = 4
-		if m.wide {
-			m.bytes = 8
-		}
-		if float {
-			h.fidelity.Approximate = approximateFloatAtomic
-		}
+		return
 	}
 	h.prepare = func(in *inst) error {
 		p := m

@@ -86,6 +86,28 @@ func parseMem(name string) (m memOp, ok bool) {
 	return m, ok
 }
 
+// parseAccess reads the name of a load, a store or an atomic, and notes how an
+// atomic differs from hardware. It is false for an operation that is none of
+// them.
+func (h *handler) parseAccess(name string) (m memOp, ok bool) {
+	if m, ok = parseMem(name); ok {
+		return m, true
+	}
+	var float bool
+	m.kind = Atomic
+	if m.atomic, m.wide, float, ok = parseAtomic(name); !ok {
+		return m, false
+	}
+	m.bytes = 4
+	if m.wide {
+		m.bytes = 8
+	}
+	if float {
+		h.fidelity.Approximate = approximateFloatAtomic
+	}
+	return m, true
+}
+
 // words is how many registers the data takes.
 func (m *memOp) words() int { return (m.bytes + 3) / 4 }
 

@@ -92,23 +92,9 @@ func addMUBUF(h *handler, op *isa.Op) {
 		addFormatted(h, op, m, c)
 		return
 	}
-	m, ok := parseMem(name)
+	m, ok := h.parseAccess(strings.TrimPrefix(name, "atomic_"))
 	if !ok {
-		if name, ok = strings.CutPrefix(name, "atomic_"); !ok {
-			return
-		}
-		var float bool
-		m.kind = Atomic
-		if m.atomic, m.wide, float, ok = parseAtomic(name); !ok {
-			return
-		}
-		m.bytes = 4
-		if m.wide {
-			m.bytes = 8
-		}
-		if float {
-			h.fidelity.Approximate = approximateFloatAtomic
-		}
+		return
 	}
 	h.prepare = func(in *inst) error { return prepareBuffer(in, m) }
 }
