@@ -13,8 +13,7 @@ import (
 //	attention.decode_split.multipass:step=7:kind=oob
 //
 // is a read of memory that is not there in the first command of that
-// registration (a name prefix) in the seventh run of a program, counted from
-// 0 and with the runs that faults cause. Kinds are oob, nan, panic and canary.
+// registration (a name prefix) in run 7 of any program, counted from 0 and with the runs that faults cause. Kinds are oob, nan, panic and canary.
 func ParseInject(s string) ([]device.Injection, error) {
 	var out []device.Injection
 	for item := range strings.SplitSeq(s, ",") {
