@@ -31,20 +31,10 @@ func greedy(t *testing.T, cfg engine.Config, n int) ([]int32, engine.Record) {
 		if err != nil {
 			t.Fatalf("token %d: %v", len(out), err)
 		}
-		id = int32(argmax(logits))
+		id = best(logits)
 		out = append(out, id)
 	}
 	return out, e.Record()
-}
-
-func argmax(x []float32) int {
-	best := 0
-	for i, v := range x {
-		if v > x[best] {
-			best = i
-		}
-	}
-	return best
 }
 
 // A thousand tokens with a fault in every tenth step are the thousand tokens

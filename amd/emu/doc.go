@@ -29,5 +29,7 @@
 // those that never end, run.go the loop over instructions, code.go their
 // decoding. inst.go is a predecoded instruction and wave.go the state that
 // instructions change; what they do is in sop*.go and scalar*.go, in vector*.go,
-// vop*.go and float*.go, and in memory.go, flat.go, mubuf.go, ds.go and smem.go.
+// vop*.go and float*.go, and in memory.go, flat.go, mubuf.go, ds.go, smem.go and
+// atomic.go. relaxed.go is relaxed memory and wait.go its waits, pressure.go what
+// a driver does meanwhile, host.go the host's view of memory.
 package emu

@@ -83,6 +83,9 @@ func printReasons(w io.Writer, asJSON bool) error {
 }
 
 func (o *explainOptions) run(w io.Writer) error {
+	if o.experiment.hash != "" {
+		return cli.Usagef("--hash: nothing is run that could be recorded")
+	}
 	cfg := engine.Config{
 		Threads: o.threads, CacheK: o.cacheK, CacheV: o.cacheV, Disable: disabled(o.disable),
 		Context: max(o.depth+o.tokens, engine.DefaultContext), Batch: max(o.tokens, engine.DefaultBatch),
