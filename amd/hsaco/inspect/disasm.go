@@ -2,8 +2,7 @@ package inspect
 
 import (
 	"bufio"
-	"cmp"
-	"debug/elf"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"slices"
@@ -14,14 +13,16 @@ import (
 	"github.com/holdfast-llm/holdfast/amd/isa"
 )
 
-// Disasm writes every instruction of every function as llvm-objdump -d does.
+// Disasm writes every section with code as llvm-objdump -d does: labels,
+// instructions, the padding between functions, and data as bytes. Eight zero
+// bytes and more become "...", and words that are no instruction .long.
 // Before the tab stands what an instruction is for, if it orders memory: wait,
-// barrier or cache. A source position is written where it changes. Words that
-// are no instruction become .long. The error is w's.
+// barrier or cache. A source position is written where it changes. The error is
+// w's.
 func Disasm(w io.Writer, o *hsaco.Object) error {
-	l := lister{printer: printer{w: bufio.NewWriter(w)}, o: o, functions: functions(o)}
-	for i := range l.functions {
-		l.function(&l.functions[i])
+	l := lister{printer: printer{w: bufio.NewWriter(w)}, o: o, labels: labels(o)}
+	for i := range l.labels {
+		l.stretch(i)
 	}
 	if l.unknown > 0 {
 		l.line("\n%d words are no instruction that is known", l.unknown)
@@ -29,120 +30,116 @@ func Disasm(w io.Writer, o *hsaco.Object) error {
 	return l.w.Flush()
 }
 
-// A function is a stretch of code to list.
-type function struct {
-	name    string
-	section int
-	addr    uint64
-	code    []byte
-	wave    isa.Wave
-}
-
-// functions lists the symbols of functions by section and address, and kernels
-// that have no such symbol. Code that is not a kernel's is taken to run with
-// the wave size of the first kernel.
-func functions(o *hsaco.Object) []function {
-	type place struct {
-		section int
-		addr    uint64
-	}
-	waves := make(map[place]isa.Wave)
-	wave := isa.Wave32
-	for i := range o.Kernels {
-		k := &o.Kernels[i]
-		w := isa.Wave(k.Descriptor.WavefrontSize())
-		if i == 0 {
-			wave = w
-		}
-		waves[place{k.Section, k.Entry}] = w
-	}
-	var list []function
-	seen := make(map[place]bool)
-	add := func(name string, at place, code []byte) {
-		if seen[at] || len(code) == 0 {
-			return
-		}
-		seen[at] = true
-		f := function{name, at.section, at.addr, code, wave}
-		if w, ok := waves[at]; ok {
-			f.wave = w
-		}
-		list = append(list, f)
-	}
-	for _, s := range o.Symbols {
-		if s.Type != elf.STT_FUNC || s.Section == elf.SHN_UNDEF || int(s.Section) >= len(o.Sections) {
-			continue
-		}
-		sec := &o.Sections[s.Section]
-		if sec.Data == nil || sec.Flags&elf.SHF_EXECINSTR == 0 || !sec.Contains(s.Value, s.Size) {
-			continue
-		}
-		at := s.Value - sec.Addr
-		add(s.Name, place{int(s.Section), s.Value}, sec.Data[at:at+s.Size])
-	}
-	for i := range o.Kernels {
-		k := &o.Kernels[i]
-		add(k.Name, place{k.Section, k.Entry}, k.Code)
-	}
-	slices.SortFunc(list, func(a, b function) int {
-		return cmp.Or(cmp.Compare(a.section, b.section), cmp.Compare(a.addr, b.addr))
-	})
-	for i := range list[:max(0, len(list)-1)] {
-		// A function ends where the next begins, so that nothing is listed twice.
-		f, next := &list[i], &list[i+1]
-		if f.section == next.section && next.addr-f.addr < uint64(len(f.code)) {
-			f.code = f.code[:next.addr-f.addr]
-		}
-	}
-	return list
-}
-
 // A lister writes a disassembly.
 type lister struct {
 	printer
-	o         *hsaco.Object
-	functions []function
-	unknown   int
+	o       *hsaco.Object
+	labels  []label
+	unknown int
 }
 
-func (l *lister) function(f *function) {
+// stretch writes what is between a label and the next one. Of labels at one
+// address the last is written.
+func (l *lister) stretch(i int) {
+	f := &l.labels[i]
+	sec := &l.o.Sections[f.section]
+	start, end := f.addr-sec.Addr, uint64(len(sec.Data))
+	if i+1 < len(l.labels) && l.labels[i+1].section == f.section {
+		end = l.labels[i+1].addr - sec.Addr
+	}
+	if start == end {
+		return
+	}
 	l.line("\n%016x <%s>:", f.addr, plain(f.name))
+	if f.data {
+		l.bytes(f.addr, sec.Data[start:end])
+		return
+	}
 	source := ""
-	for at := 0; at < len(f.code); {
-		pc := f.addr + uint64(at)
+	for at := start; at < end; {
+		if n := zeros(sec.Data[at:end]); n > 0 {
+			l.line("\t\t...")
+			at += n
+			continue
+		}
+		pc := sec.Addr + at
 		if file, line, col, ok := l.o.Line(pc); ok {
 			if s := fmt.Sprintf("%s:%d:%d", plain(file), line, col); s != source {
 				l.line("; %s", s)
 				source = s
 			}
 		}
-		at += l.instruction(f, pc, f.code[at:])
+		// An instruction may run on past the next label.
+		at += l.instruction(f, pc, sec.Data[at:])
+	}
+}
+
+// zeros is how many bytes at the start of b are zeros and not listed: whole
+// words, if there are eight bytes at least.
+func zeros(b []byte) uint64 {
+	n := 0
+	for n < len(b) && b[n] == 0 {
+		n++
+	}
+	if n < 8 {
+		return 0
+	}
+	return uint64(n) &^ 3
+}
+
+// bytes writes data, eight bytes a line.
+func (l *lister) bytes(addr uint64, data []byte) {
+	for row := range slices.Chunk(data, 8) {
+		text := ""
+		for _, c := range row {
+			if c < ' ' || c > '~' {
+				c = '.'
+			}
+			text += string(rune(c))
+		}
+		l.line("%8x: %-32s%s", addr, fmt.Sprintf("% 02x", row), text)
+		addr += uint64(len(row))
 	}
 }
 
 // instruction writes the first instruction of code and returns its size.
-func (l *lister) instruction(f *function, pc uint64, code []byte) int {
-	text, mark, after := "", "", ""
+func (l *lister) instruction(f *label, pc uint64, code []byte) uint64 {
 	in, err := isa.Decode(pc, code, f.wave)
-	size := in.Size
 	if err != nil {
-		l.unknown++
-		size = min(4, len(code))
-		var word uint32
-		for i, c := range code[:size] {
-			word |= uint32(c) << (8 * i)
+		return l.word(pc, code)
+	}
+	text, after := in.String(), ""
+	if to, ok := branchTarget(&in); ok {
+		if name, ok := l.place(f.section, to); ok {
+			text = in.Op.Name + " " + plain(name)
+		} else {
+			after = l.target(f.section, to)
 		}
-		text = fmt.Sprintf(".long 0x%08x", word)
-	} else {
-		text, mark = in.String(), purpose(in.Op.Name)
-		after = l.target(f, &in)
 	}
 	words := ""
-	for i := 0; i+4 <= size; i += 4 {
-		words += fmt.Sprintf(" %02X%02X%02X%02X", code[i+3], code[i+2], code[i+1], code[i])
+	for i := range in.Size / 4 {
+		words += fmt.Sprintf(" %08X", in.Words[i])
 	}
-	l.line("%s\t%-59s// %012X:%s%s", mark, text, pc, words, after)
-	return size
+	l.line("%s\t%-59s// %012X:%s%s", purpose(in.Op.Name), text, pc, words, after)
+	return uint64(in.Size)
+}
+
+// word writes the first word of code, which is no instruction, or the bytes of
+// an incomplete one.
+func (l *lister) word(pc uint64, code []byte) uint64 {
+	l.unknown++
+	if len(code) < 4 {
+		list := fmt.Sprintf("% #02x", code)
+		l.line("\t%-59s// %012X: % 02X", ".byte "+strings.ReplaceAll(list, " ", ", "), pc, code)
+		return uint64(len(code))
+	}
+	word := binary.LittleEndian.Uint32(code)
+	text := fmt.Sprintf(".long 0x%08x", word)
+	if word == 0 {
+		text = "v_illegal" // the one illegal word that has a name
+	}
+	l.line("\t%-59s// %012X: %08X", text, pc, word)
+	return 4
 }
 
 // purpose says how an instruction orders memory, if it does.
@@ -158,23 +155,45 @@ func purpose(name string) string {
 	return ""
 }
 
-// target names where a branch goes, as llvm-objdump does after the words.
-func (l *lister) target(f *function, in *isa.Inst) string {
+// branchTarget is where a branch goes.
+func branchTarget(in *isa.Inst) (to uint64, ok bool) {
 	if in.Op.Format != isa.SOPP || in.Op.Name != "s_branch" && !strings.HasPrefix(in.Op.Name, "s_cbranch_") {
+		return 0, false
+	}
+	return in.PC + 4 + uint64(int64(int16(in.Words[0])))*4, true
+}
+
+// place is the name of the place in code that is at an address: llvm-objdump
+// writes it in the place of the distance.
+func (l *lister) place(section int, addr uint64) (name string, ok bool) {
+	i := l.after(section, addr)
+	for i > 0 && l.labels[i-1].section == section && l.labels[i-1].addr == addr {
+		i--
+		if l.labels[i].place {
+			name, ok = l.labels[i].name, true // of several, the first
+		}
+	}
+	return name, ok
+}
+
+// target names an address by the last label of the section that is at or before
+// it, as llvm-objdump does after the words; "" if there is none.
+func (l *lister) target(section int, addr uint64) string {
+	i := l.after(section, addr) - 1
+	if i < 0 || l.labels[i].section != section {
 		return ""
 	}
-	to := in.PC + 4 + uint64(int64(int16(in.Words[0])))*4
-	// The last function of the section that starts at or before the target.
-	i := sort.Search(len(l.functions), func(i int) bool {
-		g := &l.functions[i]
-		return g.section > f.section || g.section == f.section && g.addr > to
-	}) - 1
-	if i < 0 || l.functions[i].section != f.section {
-		return ""
+	f := &l.labels[i]
+	if addr == f.addr {
+		return fmt.Sprintf(" <%s>", plain(f.name))
 	}
-	g := &l.functions[i]
-	if to == g.addr {
-		return fmt.Sprintf(" <%s>", plain(g.name))
-	}
-	return fmt.Sprintf(" <%s+%#x>", plain(g.name), to-g.addr)
+	return fmt.Sprintf(" <%s+%#x>", plain(f.name), addr-f.addr)
+}
+
+// after is the index of the first label past an address.
+func (l *lister) after(section int, addr uint64) int {
+	return sort.Search(len(l.labels), func(i int) bool {
+		f := &l.labels[i]
+		return f.section > section || f.section == section && f.addr > addr
+	})
 }

@@ -3,11 +3,10 @@ package inspect
 import (
 	"bytes"
 	"debug/elf"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -28,12 +27,9 @@ func TestDisasm(t *testing.T) {
 	golden.Check(t, "lines.hsaco.disasm", disasm(t, parse(t, "lines.hsaco")))
 }
 
-// TestDisasmAgreesWithLLVM compares every line of every function with
-// llvm-objdump's, but for the marks and source positions.
+// TestDisasmAgreesWithLLVM compares every line with llvm-objdump's, but for the
+// marks and source positions.
 func TestDisasmAgreesWithLLVM(t *testing.T) {
-	if _, err := exec.LookPath("llvm-objdump-22"); err != nil {
-		t.Skip("NOT COMPARED WITH LLVM: no llvm-objdump-22; install llvm-22")
-	}
 	for _, c := range []struct{ name, attributes string }{
 		{"args.hsaco", ""},
 		{"relocs.hsaco", ""},
@@ -41,60 +37,116 @@ func TestDisasmAgreesWithLLVM(t *testing.T) {
 		{"lines.hsaco", "+wavefrontsize64,-wavefrontsize32"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			o := parse(t, c.name)
-			var names []string
-			for _, f := range functions(o) {
-				names = append(names, f.name)
-			}
-			args := []string{"-d", "--disassemble-symbols=" + strings.Join(names, ","), filepath.Join("..", "testdata", c.name)}
-			if c.attributes != "" {
-				args = append(args, "--mattr="+c.attributes)
-			}
-			text, err := exec.Command("llvm-objdump-22", args...).Output()
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, want := instructions(o, disasm(t, o)), instructions(o, string(text))
-			if len(want) < 10 || len(got) != len(want) {
-				t.Fatalf("%d lines, llvm-objdump %d", len(got), len(want))
-			}
-			for i := range want {
-				if got[i] != want[i] {
-					t.Errorf("\n%s, llvm-objdump\n%s", got[i], want[i])
-				}
-			}
+			compareWithLLVM(t, parse(t, c.name), filepath.Join("..", "testdata", c.name), c.attributes)
 		})
 	}
 }
 
-var (
-	mark    = regexp.MustCompile(`^(wait|barrier|cache)\t`)
-	address = regexp.MustCompile(`// ([0-9A-F]{12}):`)
-)
+func compareWithLLVM(t *testing.T, o *hsaco.Object, path, attributes string) {
+	t.Helper()
+	needTool(t, "llvm-objdump-22")
+	args := []string{"-d", path}
+	if attributes != "" {
+		args = append(args, "--mattr="+attributes)
+	}
+	text, err := exec.Command("llvm-objdump-22", args...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want := listing(disasm(t, o)), listing(string(text))
+	if len(want) < 10 || len(got) != len(want) {
+		t.Errorf("%d lines, llvm-objdump %d", len(got), len(want))
+	}
+	for i := range min(len(want), len(got)) {
+		if got[i] != want[i] {
+			t.Errorf("line %d:\n%q, llvm-objdump\n%q", i, got[i], want[i])
+		}
+	}
+}
 
-// instructions returns the lines with labels and instructions, without marks.
-// Padding between functions, which llvm-objdump prints too, is left out.
-func instructions(o *hsaco.Object, text string) []string {
-	list := functions(o)
+func needTool(t *testing.T, name string) {
+	t.Helper()
+	if _, err := exec.LookPath(name); err != nil {
+		t.Skipf("NOT COMPARED WITH LLVM: no %s; install llvm-22", name)
+	}
+}
+
+var mark = regexp.MustCompile(`^(wait|barrier|cache)\t`)
+
+// listing returns the lines from the first label on, without marks, source
+// positions and what each tool says of its own.
+func listing(text string) []string {
 	var lines []string
 	for _, line := range strings.Split(text, "\n") {
-		if strings.HasSuffix(line, ">:") {
-			lines = append(lines, line)
-			continue
-		}
-		m := address.FindStringSubmatch(line)
-		if m == nil {
-			continue
-		}
-		pc, err := strconv.ParseUint(m[1], 16, 64)
-		if err != nil {
-			panic(err) // the expression takes hexadecimal digits only
-		}
-		if slices.ContainsFunc(list, func(f function) bool { return pc >= f.addr && pc-f.addr < uint64(len(f.code)) }) {
+		own := line == "" || strings.HasPrefix(line, "; ") || strings.HasPrefix(line, "Disassembly of section ") ||
+			strings.Contains(line, "file format") || strings.HasSuffix(line, "words are no instruction that is known")
+		if !own {
 			lines = append(lines, mark.ReplaceAllString(line, "\t"))
 		}
 	}
 	return lines
+}
+
+// The source of an object whose text has all that is not a plain instruction.
+const oddities = `
+	s_nop 1
+place:
+	s_branch place
+	s_branch function
+.globl b_function
+.type b_function,@function
+a_function:
+b_function:
+.type function,@function
+function:
+	s_cbranch_scc0 other
+	s_branch 0x7f
+.type data,@object
+data:
+	.ascii "bytes, and zeros"
+	.zero 17
+	.byte 255
+.type other,@function
+other:
+	.zero 4
+	s_nop 2
+	.zero 11
+	.byte 1
+	.long 0xffffffff
+	.long 0x8002ff02
+inside:
+	.long 0
+	s_nop 3
+	.byte 1, 2, 3
+.section .text.zeros,"ax"
+	.zero 20
+.section .text.tail,"ax"
+	s_nop 4
+	.zero 3
+.text
+last:
+	.zero 2
+`
+
+// TestOdditiesAgreeWithLLVM assembles padding, zeros, data, words that are no
+// instruction, labels at one address and in the middle of an instruction, and
+// branches to all of them.
+func TestOdditiesAgreeWithLLVM(t *testing.T) {
+	needTool(t, "llvm-mc-22")
+	dir := t.TempDir()
+	source, object := filepath.Join(dir, "odd.s"), filepath.Join(dir, "odd.o")
+	if err := os.WriteFile(source, []byte(oddities), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("llvm-mc-22", "-triple=amdgcn-amd-amdhsa", "-mcpu=gfx1151", "-filetype=obj", "-o", object, source)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	o, err := hsaco.Open(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compareWithLLVM(t, o, object, "")
 }
 
 func TestMarks(t *testing.T) {
