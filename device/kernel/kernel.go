@@ -31,8 +31,8 @@ type Kernel struct {
 // Pointer is an address in the device's memory.
 type Pointer uint64
 
-// Args are a kernel's arguments: a struct of Pointer, int32, uint32, float32 and
-// uint64 fields, in the kernel's order. A test compares each with its code
+// Args are a kernel's arguments: a struct of Pointer, int32, uint32, float32,
+// uint64 and float64 fields, in the kernel's order. A test compares each with its code
 // object.
 type Args interface{ Kernel() *Kernel }
 
@@ -61,6 +61,8 @@ func Kernarg(a Args) []byte {
 			b = binary.LittleEndian.AppendUint32(b, uint32(f.Int()))
 		case reflect.Float32:
 			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(f.Float())))
+		case reflect.Float64:
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(f.Float()))
 		default:
 			panic(fmt.Sprintf("kernel: %T has a field of type %s", a, f.Type()))
 		}
