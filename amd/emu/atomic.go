@@ -53,6 +53,15 @@ func compareExchange(old, data, second uint64) uint64 {
 	return old
 }
 
+// conditionalExchange is for data whose highest bit says whether the others
+// replace the old value.
+func conditionalExchange(old, data uint32) uint32 {
+	if int32(data) < 0 {
+		return data &^ (1 << 31)
+	}
+	return old
+}
+
 // integerAtomics are right for both widths: sums wrap where they are cut.
 var integerAtomics = map[string]atomicFunc{
 	"swap": exchange, "storexchg": exchange,
@@ -77,6 +86,9 @@ var integerAtomics = map[string]atomicFunc{
 			return d
 		}
 		return o - 1
+	},
+	"condxchg": func(o, d, _ uint64) uint64 {
+		return uint64(conditionalExchange(uint32(o>>32), uint32(d>>32)))<<32 | uint64(conditionalExchange(uint32(o), uint32(d)))
 	},
 	"mskor": func(o, mask, d uint64) uint64 { return o&^mask | d },
 	"wrap": func(o, d, second uint64) uint64 {

@@ -95,6 +95,8 @@ func (d *Device) place(name string, data []byte, p Placement) (*Buffer, error) {
 	}
 	n := uint64(len(data))
 	switch {
+	case p.Residency > NonMigratable:
+		return nil, fmt.Errorf("emu: buffer %q: no residency %d", name, p.Residency)
 	case p.Align&(p.Align-1) != 0:
 		return nil, fmt.Errorf("emu: buffer %q: alignment %d is no power of two", name, p.Align)
 	case p.Align > heapLimit || p.Guard > heapLimit || p.Offset > heapLimit || n > heapLimit:

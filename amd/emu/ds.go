@@ -36,6 +36,10 @@ func addDS(h *handler, op *isa.Op) {
 		run = runDSAddTid
 		name = strings.Replace(name, "_addtid", "", 1)
 	}
+	if name == "condxchg32_rtn_b64" {
+		run = runDSAligned
+		name = "condxchg_rtn_b64"
+	}
 	stride := 0 // of the offsets of two addresses, in elements
 	if before, after, ok := strings.Cut(name, "_2addr"); ok {
 		name, stride = before+after, 1
@@ -138,6 +142,17 @@ func runDSPair(w *wave, in *inst) {
 	}
 }
 
+// runDSAligned has addresses that are cut to a multiple of 8 within 64 KiB.
+func runDSAligned(w *wave, in *inst) {
+	m := in.aux.(*memOp)
+	a := w.begin(in, m, LDS)
+	m.ldsAddresses(w, a)
+	for i := range w.n {
+		a.Addr[i] &= 0xfff8
+	}
+	w.window(m, a, w.ldsOf)
+}
+
 // runDSAddTid has M0 and the offset plus four times the lane.
 func runDSAddTid(w *wave, in *inst) {
 	m := in.aux.(*memOp)
@@ -177,27 +192,48 @@ func runAppend(w *wave, in *inst, n int) {
 // Exchanges between lanes work within 32, in both halves of a wave64. A source
 // lane that is not active gives 0.
 
+// swizzle is the lane within 32 that each lane reads.
+type swizzle [32]uint8
+
+// The offsets from which on a swizzle is what its name says.
+const (
+	swizzleQuads  = 0x8000 // four selectors within each four lanes
+	swizzleRotate = 0xc000 // groups of lanes rotate
+	swizzleFFT    = 0xe000 // bits of the lane are reversed, as in a transform
+)
+
 func prepareSwizzle(in *inst) error {
-	// From 0xc000 on the offset means a rotation or an FFT.
-	if in.Mods.Offset >= 0xc000 {
-		return &Unsupported{PC: in.PC, Text: in.Inst.String()}
+	s, off := new(swizzle), uint32(in.Mods.Offset)&0xffff
+	low, mid, high := off&31, off>>5&31, off>>10&31
+	for i := range uint32(len(s)) {
+		from := i&low | mid ^ high
+		switch {
+		case off >= swizzleFFT: // low masks the bits that stay
+			from = bits.Reverse32(i)>>27>>bits.OnesCount32(low) | i&low
+		case off >= swizzleRotate: // mid lanes, down or up; low as above
+			turn := mid
+			if high&1 != 0 {
+				turn = -turn
+			}
+			from = i&low | (i+turn)&^low
+		case off >= swizzleQuads:
+			from = i&^3 | off>>(2*(i&3))&3
+		}
+		s[i] = uint8(from & 31)
 	}
-	in.run = runSwizzle
+	in.aux, in.run = s, runSwizzle
 	return nil
 }
 
 func runSwizzle(w *wave, in *inst) {
 	w.pending.locals++
-	off := int(in.Mods.Offset)
+	s := in.aux.(*swizzle)
 	exec := w.active()
 	src := w.vgpr[reg(&in.Operands[1])]
 	dst := &w.vgpr[reg(&in.Operands[0])]
 	for m := exec; m != 0; m &= m - 1 {
 		lane := bits.TrailingZeros64(m)
-		from := lane&^31 | ((lane&31)&(off&31) | off>>5&31) ^ (off >> 10 & 31)
-		if off&0x8000 != 0 {
-			from = lane&^3 | off>>(2*(lane&3))&3
-		}
+		from := lane&^31 | int(s[lane&31])
 		v := uint32(0)
 		if exec>>from&1 != 0 {
 			v = src[from]

@@ -8,6 +8,11 @@ import "math"
 // approximateRounding is said of conversions whose documents leave it open.
 const approximateRounding = "toward zero; how the hardware rounds is not documented"
 
+// approximatePackByte is said of v_cvt_pk_u8_f32. AMD's pseudocode names no
+// rounding. Others who measured it on gfx7 and gfx9 report the nearest, even,
+// and a NaN as 0.
+const approximatePackByte = "to the nearest even whatever MODE says, as measured on gfx7 and gfx9; not documented"
+
 var convertOperations = map[string]operation{
 	"v_cvt_f32_i32":    {run: cvtF32I32},
 	"v_cvt_f32_u32":    {run: cvtF32U32},
@@ -52,7 +57,7 @@ var convertOperations = map[string]operation{
 	}), approximate: approximateRounding},
 	"v_cvt_pk_u16_u32":     {run: int2(func(a, b uint32) uint32 { return pack(min(a, 0xffff), min(b, 0xffff)) })},
 	"v_cvt_pk_i16_i32":     {run: int2(func(a, b uint32) uint32 { return pack(satI16(int32(a)), satI16(int32(b))) })},
-	"v_cvt_pk_u8_f32":      {run: lanes3(packByte), approximate: approximateRounding},
+	"v_cvt_pk_u8_f32":      {run: lanes3(packByte), approximate: approximatePackByte},
 	"v_cvt_pk_rtz_f16_f32": {run: lanes2(packTowardZero)},
 	"v_pack_b32_f16":       {run: lanes2(packHalves)},
 
@@ -218,10 +223,10 @@ func cvtF32F64(w *wave, a uint64) uint64 {
 	return uint64(single.round(w.mode32(), f64(a)))
 }
 
-// packByte replaces byte b of c by a as an unsigned byte.
+// packByte replaces byte b of c by a as an unsigned byte, the nearest.
 func packByte(w *wave, a, b, c uint32) uint32 {
 	shift := b & 3 * 8
-	return c&^(0xff<<shift) | toInt(float64(source32(w, a)), 0, 255)<<shift
+	return c&^(0xff<<shift) | toInt(math.RoundToEven(float64(source32(w, a))), 0, 255)<<shift
 }
 
 func packTowardZero(w *wave, a, b uint32) uint32 {

@@ -55,6 +55,7 @@ type memOp struct {
 	offset           int64
 	glc, slc, dlc    bool
 	convert          *conversion // between memory and registers, or nil
+	status           int         // a load's register for a fault status; 0 for none, it never is v0
 }
 
 // parseMem reads the operation's name: load_b32, load_d16_hi_u8, store_b128,
@@ -138,6 +139,9 @@ func (w *wave) see(a *Access) {
 
 // load puts the bytes at src into the lane's registers.
 func (m *memOp) load(w *wave, lane int, src []byte) {
+	if m.status > 0 {
+		w.vgpr[m.status][lane] = 0
+	}
 	if m.convert != nil {
 		m.convert.load(w, m, lane, src)
 		return

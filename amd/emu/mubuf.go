@@ -8,7 +8,8 @@ import (
 )
 
 // MUBUF: memory through a buffer descriptor, and the cache operations. Not
-// modelled: swizzled buffers, and tfe.
+// modelled: swizzled buffers. A load with tfe puts its fault status behind the
+// data: 0, because no buffer here is partly resident.
 
 // descriptor is a buffer descriptor (V#).
 type descriptor struct {
@@ -100,7 +101,8 @@ func addMUBUF(h *handler, op *isa.Op) {
 }
 
 func prepareBuffer(in *inst, m memOp) error {
-	if in.Mods.Flags&isa.TFE != 0 {
+	tfe := in.Mods.Flags&isa.TFE != 0
+	if tfe && m.kind != Load {
 		return &Unsupported{PC: in.PC, Text: in.Inst.String()}
 	}
 	p := &bufferOp{memOp: m, index: -1, voff: -1}
@@ -111,6 +113,9 @@ func prepareBuffer(in *inst, m memOp) error {
 	switch {
 	case m.kind == Load:
 		p.dst = data
+		if tfe {
+			p.status = data + int(args[0].N) - 1
+		}
 	case m.kind == Store:
 		p.data = data
 	default:

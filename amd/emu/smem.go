@@ -74,7 +74,14 @@ func runScalarLoad(w *wave, in *inst) {
 		p = w.relaxed.scalar(w, addr, int(n))
 	}
 	for i := range l.words {
-		w.set32(l.dst+uint16(i), binary.LittleEndian.Uint32(p[4*i:]))
+		l.set(w, i, binary.LittleEndian.Uint32(p[4*i:]))
+	}
+}
+
+// set puts word i into its register; a load into NULL changes none.
+func (l *scalarLoad) set(w *wave, i int, v uint32) {
+	if l.dst != isa.RegNull {
+		w.set32(l.dst+uint16(i), v)
 	}
 }
 
@@ -112,6 +119,6 @@ func (l *scalarLoad) loadBuffer(w *wave, in *inst, off uint64) {
 			}
 			v = binary.LittleEndian.Uint32(p)
 		}
-		w.set32(l.dst+uint16(i), v)
+		l.set(w, i, v)
 	}
 }

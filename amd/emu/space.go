@@ -1,12 +1,16 @@
 package emu
 
-// Residency says what may happen to a buffer's pages while it is in use.
-type Residency uint8
+import "github.com/holdfast-llm/holdfast/internal/memory"
 
+// Residency says what may happen to a buffer's pages while it is in use: see
+// Pressure.
+type Residency = memory.Residency
+
+// The residencies.
 const (
-	Pageable      Residency = iota // may be unmapped, moved and mapped again
-	Pinned                         // locked in memory
-	NonMigratable                  // device memory that never moves
+	Pageable      = memory.Pageable      // may be unmapped, moved and mapped again
+	Pinned        = memory.Pinned        // locked in memory
+	NonMigratable = memory.NonMigratable // device memory that never moves
 )
 
 // Buffer is an allocation in the device's address space.

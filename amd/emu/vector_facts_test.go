@@ -119,7 +119,11 @@ func TestFactsOfOneLane(t *testing.T) {
 		{"v_cvt_pk_rtz_f16_f32", []uint32{0x477fefff, one}, 0x3c007bff},
 		{"v_cvt_pk_i16_i32", []uint32{0x8000, 0xffff0000}, 0x80007fff},
 		{"v_cvt_pk_u16_u32", []uint32{0x10000, 5}, 0x0005ffff},
-		{"v_cvt_pk_u8_f32", []uint32{0x43800000, 2, 0x11223344}, 0x11ff3344},
+		{"v_cvt_pk_u8_f32", []uint32{0x43800000, 2, 0x11223344}, 0x11ff3344}, // 256
+		{"v_cvt_pk_u8_f32", []uint32{0x3fc00000, 4, 0x11223344}, 0x11223302}, // 1.5, byte 4 mod 4
+		{"v_cvt_pk_u8_f32", []uint32{0x40200000, 1, 0x11223344}, 0x11220244}, // 2.5 ties to even
+		{"v_cvt_pk_u8_f32", []uint32{0xbf800000, 3, 0x11223344}, 0x00223344},
+		{"v_cvt_pk_u8_f32", []uint32{quiet, 3, 0x11223344}, 0x00223344},
 		{"v_cvt_pk_norm_i16_f32", []uint32{0xbf800000, one}, 0x7fff8001},
 		{"v_cvt_pk_norm_u16_f32", []uint32{half, 0xbf800000}, 0x00008000},
 		{"v_pack_b32_f16", []uint32{0x3c00, 0x4000}, 0x40003c00},
