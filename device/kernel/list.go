@@ -4,5 +4,14 @@ package kernel
 func All() []Args {
 	return []Args{
 		RMSNorm{},
+		GetRowsF32{},
+		GetRowsF16{},
+		GetRowsQ8_0{},
+		GetRowsQ4_K{},
+		GetRowsQ6_K{},
+		SelectRows{},
+		Add{},
+		SwiGLU{},
+		MoESum{},
 	}
 }

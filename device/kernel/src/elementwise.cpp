@@ -1,0 +1,39 @@
+// Operations element by element. A workgroup has a PIECE of a row.
+#include "exp.h"
+#include "row.h"
+
+enum { ITEMS = 256 };
+
+// at is the first of this work-item's four elements.
+DEV u32 at() { return group_x() * PIECE + 4 * local_id(); }
+
+// add: out = a + b.
+KERNEL(ITEMS) add(const GLOBAL f32 *a, const GLOBAL f32 *b, GLOBAL f32 *out, u32 n) {
+	u64 row = (u64)group_y() * n;
+	u32 i = at();
+	store4(out + row, i, n, load4(a + row, i, n) + load4(b + row, i, n));
+}
+
+DEV f32x4 gated(f32x4 gate, f32x4 up) {
+	f32x4 y;
+	UNROLL for (u32 k = 0; k < 4; k++) y[k] = gate[k] / (1 + exp_(-gate[k])) * up[k];
+	return y;
+}
+
+// swiglu: out = gate / (1 + exp(-gate)) * up.
+KERNEL(ITEMS) swiglu(const GLOBAL f32 *gate, const GLOBAL f32 *up, GLOBAL f32 *out, u32 n) {
+	u64 row = (u64)group_y() * n;
+	u32 i = at();
+	store4(out + row, i, n, gated(load4(gate + row, i, n), load4(up + row, i, n)));
+}
+
+// moe_sum: out = the sum over u of weights[u] * x[u], used rows of n to a row of
+// out.
+KERNEL(ITEMS) moe_sum(const GLOBAL f32 *x, const GLOBAL f32 *weights, GLOBAL f32 *out, u32 n, u32 used) {
+	u64 row = group_y();
+	u32 i = at();
+	weights += row * used;
+	f32x4 sum = 0;
+	for (u32 u = 0; u < used; u++) sum += weights[u] * load4(x + (row * used + u) * n, i, n);
+	store4(out + row * n, i, n, sum);
+}
