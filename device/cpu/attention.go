@@ -108,7 +108,8 @@ const maskChunk = 16 * simd.BlockKeys
 func (a *attend) foldFloats() int { return maskChunk + a.kern.ScratchFloats(a.group) }
 
 // fold takes keys [lo, hi) of a row into its state. Keys that the mask leaves
-// out are skipped: neither they nor their values are read.
+// out are skipped: neither they nor their values are read. Where k goes on
+// behind hi, its next rows are fetched into the cache, for whoever folds them.
 func (a *attend) fold(p partial, q []float32, k, v []byte, lo, hi int, mask maskRow, scratch []float32) {
 	bias, scratch := scratch[:maskChunk], scratch[maskChunk:]
 	if mask.bits == nil {

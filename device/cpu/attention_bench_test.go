@@ -21,8 +21,12 @@ const streamed = 512 << 20
 // are slow for a while. Every half is a small number, 1/16 to 1/8.
 var caches = sync.OnceValue(func() []byte {
 	b := alignedBytes(2 * streamed)
-	for i, h := 0, halves(b); i < len(h); i++ {
+	h := halves(b)
+	for i := range 1 << 16 {
 		h[i] = uint16(0x2c00 + i*7%0x400)
+	}
+	for n := 1 << 16; n < len(h); n *= 2 {
+		copy(h[n:], h[:n])
 	}
 	return b
 })

@@ -46,7 +46,7 @@ func (d *Device) matchSerial(o *op.Op, c *device.Compile) ([]device.Launch, *dev
 						p := a.partialIn(s)
 						p.reset()
 						first, end := a.span(t.pos + i)
-						a.fold(p, q, k, v, first, end, a.maskRow(mask, t.row+i), s[attn.StateFloats(a.group, a.vDim):])
+						a.fold(p, q, k[:end*a.kBytes], v, first, end, a.maskRow(mask, t.row+i), s[attn.StateFloats(a.group, a.vDim):])
 						a.finish(dst[(t.row+i)*out.Cols+h*a.group*a.vDim:], p)
 					}
 				}

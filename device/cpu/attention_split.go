@@ -5,6 +5,7 @@ import (
 
 	"github.com/holdfast-llm/holdfast/attn"
 	"github.com/holdfast-llm/holdfast/device"
+	"github.com/holdfast-llm/holdfast/device/cpu/simd"
 	"github.com/holdfast-llm/holdfast/op"
 )
 
@@ -127,7 +128,9 @@ func (d *Device) produce(a *attend, c *device.Compile, plan attn.Plan, states *o
 					}
 					a.scale(q, queries, t.row+i, h)
 					p.reset()
-					a.fold(p, q, k, v, lo, hi, a.maskRow(mask, t.row+i), s)
+					// The next split of the head is likely this worker's too.
+					ahead := min(end, hi+simd.BlockKeys)
+					a.fold(p, q, k[:ahead*a.kBytes], v, lo, hi, a.maskRow(mask, t.row+i), s)
 					copy(part[size*state(plan, a.heads, t.row+i, h, split-attn.SplitOf(first)):], own)
 				}
 			},

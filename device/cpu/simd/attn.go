@@ -28,7 +28,9 @@ type Attention struct {
 	// Keys are taken in blocks of BlockKeys from k's start with one rescale a
 	// block. Splitting the keys over several calls at multiples of BlockKeys
 	// gives the same bits; at other places, equal results up to rounding. A
-	// head's bits do not depend on g nor on the other heads.
+	// head's bits do not depend on g nor on the other heads. k may hold more
+	// than n rows: the first behind them are fetched into the cache, unread, for
+	// a call that goes on there.
 	Accumulate func(acc, m, l, q []float32, g int, k, v []byte, n int, bias, scratch []float32)
 	// ScratchFloats is how much scratch Accumulate needs.
 	ScratchFloats func(g int) int

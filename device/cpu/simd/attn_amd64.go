@@ -147,7 +147,7 @@ func (a *simdAttention) scratchFloats(g int) int { return g * (BlockKeys + 2) }
 // keys. While a block's keys are read its values are fetched into the cache,
 // and while these are read, the next block's keys.
 func (a *simdAttention) accumulate(acc, m, l, q []float32, g int, k, v []byte, n int, bias, scratch []float32) {
-	k, v = k[:n*a.kBytes], v[:n*a.vBytes]
+	k, after, v := k[:n*a.kBytes], k[n*a.kBytes:], v[:n*a.vBytes]
 	acc, m, l, q = acc[:g*a.vDim], m[:g], l[:g], q[:g*a.headDim]
 	s, scratch := scratch[:g*BlockKeys], scratch[g*BlockKeys:]
 	count, f := scratch[:g], scratch[g:2*g]
@@ -185,6 +185,8 @@ func (a *simdAttention) accumulate(acc, m, l, q []float32, g int, k, v []byte, n
 		next = &vb[0]
 		if len(k) > 0 {
 			next = &k[0]
+		} else if len(after) > 0 {
+			next = &after[0]
 		}
 		for h, at := 0, 0; h < g; h += a.weigh[at].heads {
 			for a.weigh[at].heads > g-h {
