@@ -4,6 +4,7 @@ package kernel
 func All() []Args {
 	return []Args{
 		RMSNorm{},
+		QuantizeQ8_1{},
 		GetRowsF32{},
 		GetRowsF16{},
 		GetRowsQ8_0{},
@@ -13,5 +14,7 @@ func All() []Args {
 		Add{},
 		SwiGLU{},
 		MoESum{},
+		MoERoute{},
+		Argmax{},
 	}
 }

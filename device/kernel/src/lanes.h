@@ -1,0 +1,28 @@
+// Exchange between lanes at distances known to the compiler: on gfx11 part of
+// the instruction that uses the value, where shuffle_xor goes through LDS.
+#pragma once
+#include "gpu.h"
+
+// across is x of the lane whose number differs by MASK, 1 to 16. All lanes of
+// the wave take part.
+template <u32 MASK> DEV u32 across(u32 x) {
+	static_assert(MASK >= 1 && MASK <= 16);
+#if defined(__AMDGCN__)
+	if constexpr (MASK == 16) return __builtin_amdgcn_permlanex16(x, x, 0x76543210, 0xfedcba98, false, false);
+	else return (u32)__builtin_amdgcn_update_dpp(0, (i32)x, 0x160 | MASK, 0xf, 0xf, true); // row_xmask
+#else
+	return shuffle_xor(x, MASK);
+#endif
+}
+template <u32 MASK> DEV i32 across(i32 x) { return (i32)across<MASK>((u32)x); }
+template <u32 MASK> DEV f32 across(f32 x) { return __builtin_bit_cast(f32, across<MASK>(__builtin_bit_cast(u32, x))); }
+
+// uniform is x, which must be the same in all lanes, where the compiler knows
+// that it is.
+DEV u32 uniform(u32 x) {
+#if defined(__AMDGCN__)
+	return __builtin_amdgcn_readfirstlane(x);
+#else
+	return x;
+#endif
+}
