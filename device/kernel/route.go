@@ -6,7 +6,7 @@ var moeRoute = &Kernel{Name: "moe_route", Source: "route", Items: 32}
 // [rows][Experts] floats, the lower id first among equals, as the CPU device
 // does: Chosen is int32 [rows][Used], highest first, and always of ids in
 // 0..Experts-1. Weights, [rows][Used] floats, are the softmax over all experts;
-// if Renorm is 1, over the chosen ones; times Scale. A row with a NaN, or whose
+// if Renorm is 1, over the chosen ones; times Scale, where 0 means 1. A row with a NaN, or whose
 // highest logit is infinite, gets weights of NaN and a fault with Mark in
 // Faults, [rows] of FaultBytes.
 type MoERoute struct {
