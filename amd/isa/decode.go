@@ -151,7 +151,7 @@ func (d *decoder) dispatch() {
 	case 0x3a:
 		decodeMTBUF(d)
 	case 0x3c:
-		d.unknown("MIMG: graphics")
+		decodeMIMG(d)
 	case 0x3d:
 		decodeSMEM(d)
 	case 0x3e:

@@ -16,11 +16,15 @@
 // ignores are ignored, words that it refuses are Unknown. Unknown too, though
 // LLVM prints them, are
 //
-//   - the graphics encodings, which are not modelled: MIMG (images), EXP, LDSDIR
-//     and VINTERP;
+//   - the graphics encodings, which are not modelled: EXP, LDSDIR and VINTERP;
 //   - register ranges past v255, and registers or constants where the operation
 //     takes none such (LLVM notes "Invalid register" or "Invalid immediate");
-//   - src_flat_scratch_base_lo and _hi, which came with gfx12.5.
+//   - images of which no instruction has as many registers as the fields ask for
+//     (LLVM prints another instruction's registers): atomics with too little or
+//     too much of dmask, images of many samples where there is none, nsa for an
+//     address of one register, and tfe with d16 for what gathers four texels;
+//   - src_flat_scratch_base_lo and _hi, which came with gfx12.5;
+//   - the word 0, which LLVM calls v_illegal.
 //
 // There is a file for each encoding, with its table of operations; vop3 and
 // vop3p share vector.go, SOP and SOPP share scalar.go.

@@ -27,6 +27,7 @@ const (
 	SCRATCH
 	MUBUF
 	MTBUF
+	MIMG
 	VOP1
 	VOP2
 	VOPC
@@ -38,7 +39,7 @@ const (
 
 var formatNames = [numFormats]string{
 	"SOP1", "SOP2", "SOPC", "SOPK", "SOPP", "SMEM", "DS", "FLAT", "GLOBAL", "SCRATCH",
-	"MUBUF", "MTBUF", "VOP1", "VOP2", "VOPC", "VOP3", "VOP3P", "VOPD",
+	"MUBUF", "MTBUF", "MIMG", "VOP1", "VOP2", "VOPC", "VOP3", "VOP3P", "VOPD",
 }
 
 func (f Format) String() string {
@@ -53,13 +54,13 @@ func (f Format) String() string {
 // so that IDs are dense enough for a jump table and stable.
 var opcodes = [numFormats]int{
 	SOP1: 256, SOP2: 128, SOPC: 128, SOPK: 32, SOPP: 128, SMEM: 256, DS: 256,
-	FLAT: 128, GLOBAL: 128, SCRATCH: 128, MUBUF: 256, MTBUF: 16,
+	FLAT: 128, GLOBAL: 128, SCRATCH: 128, MUBUF: 256, MTBUF: 16, MIMG: 256,
 	VOP1: 128, VOP2: 64, VOPC: 256, VOP3: 1024, VOP3P: 128,
 	VOPD: 16 * 32, // the X opcode times 32, plus the Y opcode
 }
 
 // NumIDs bounds every Op.ID: 0 <= ID < NumIDs.
-const NumIDs = 256 + 128 + 128 + 32 + 128 + 256 + 256 + 3*128 + 256 + 16 + 128 + 64 + 256 + 1024 + 128 + 512
+const NumIDs = 256 + 128 + 128 + 32 + 128 + 256 + 256 + 3*128 + 256 + 16 + 256 + 128 + 64 + 256 + 1024 + 128 + 512
 
 // idBase is the ID of a format's opcode 0.
 func idBase(f Format) int {
@@ -79,7 +80,8 @@ const (
 	Write        // for a destination
 )
 
-// Arg describes an operand of an operation, in the order of the text.
+// Arg describes an operand of an operation, in the order of the text. Operand i
+// is that of Arg i, but that the address of MIMG may be several.
 type Arg struct {
 	Field  Field
 	Type   Type
@@ -102,7 +104,7 @@ type Op struct {
 type OpFlags uint32
 
 // The flags of the scalar and memory encodings are in the low byte, those of
-// the vector encodings in the high byte.
+// the vector encodings in the next, those of images above.
 const (
 	OpLiteral OpFlags = 1 << iota // always followed by a literal: s_fmaak_f32, s_setreg_imm32_b32
 	OpAtomic                      // a read-modify-write of memory
@@ -135,6 +137,8 @@ type Mods struct {
 	Offset0 uint8 // DS with two addresses, in elements
 	Offset1 uint8
 	Format  uint8 // MTBUF: the buffer format
+	DMask   uint8 // MIMG: bit i for component i
+	Dim     uint8 // MIMG: the dimensions of the image
 	Flags   Flags
 
 	Omod      uint8  // VOP3: 0 none, 1 mul:2, 2 mul:4, 3 div:2
@@ -164,6 +168,11 @@ const (
 	Clamp
 	BoundCtrl // DPP16: lanes out of bounds read 0
 	FI        // DPP: fetch inactive lanes
+	UNorm     // MIMG: coordinates are in pixels
+	R128      // MIMG: the descriptor has four registers
+	A16       // MIMG: coordinates are halves or 16-bit integers, in pairs
+	LWE       // MIMG: texels that are not resident are reported
+	D16       // MIMG: data are halves or 16-bit integers, in pairs
 )
 
 // DPP is the kind of data-parallel primitive that an instruction uses.

@@ -16,6 +16,8 @@ func (in *Inst) AppendText(b []byte) []byte {
 		return appendVOPD(b, in)
 	case VOP1, VOP2, VOPC, VOP3, VOP3P:
 		return appendVector(b, in)
+	case MIMG:
+		return appendImage(b, in)
 	}
 	b = append(b, in.Op.Name...)
 	for i := range in.Args() {
