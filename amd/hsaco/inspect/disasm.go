@@ -147,7 +147,7 @@ func purpose(name string) string {
 	switch {
 	case strings.HasPrefix(name, "s_waitcnt"), name == "s_wait_idle":
 		return "wait"
-	case name == "s_barrier":
+	case name == "s_barrier", name == "ds_gws_barrier":
 		return "barrier"
 	case name == "buffer_gl0_inv", name == "buffer_gl1_inv", name == "s_dcache_inv", name == "s_gl1_inv", name == "s_icache_inv":
 		return "cache"

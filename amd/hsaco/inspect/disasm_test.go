@@ -7,10 +7,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/holdfast-llm/holdfast/amd/hsaco"
+	"github.com/holdfast-llm/holdfast/amd/isa"
 	"github.com/holdfast-llm/holdfast/internal/golden"
 )
 
@@ -149,14 +151,42 @@ func TestOdditiesAgreeWithLLVM(t *testing.T) {
 	compareWithLLVM(t, o, object, "")
 }
 
+// TestMarks holds the marked lines of two objects, as they are printed.
 func TestMarks(t *testing.T) {
-	text := disasm(t, parse(t, "args.hsaco"))
-	for _, want := range []string{
-		"\nwait\ts_waitcnt lgkmcnt(0) ", "\nwait\ts_waitcnt_vscnt null, 0x0 ", "\nbarrier\ts_barrier ", "\ncache\tbuffer_gl0_inv ", "\n\ts_endpgm ",
-	} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q", want)
+	var marked strings.Builder
+	for _, name := range []string{"args.hsaco", "lines.hsaco"} {
+		marked.WriteString(name + "\n")
+		for _, line := range strings.SplitAfter(disasm(t, parse(t, name)), "\n") {
+			if mark.MatchString(line) {
+				marked.WriteString(line)
+			}
 		}
+	}
+	golden.Check(t, "marks.txt", marked.String())
+}
+
+func TestOperationsThatAreMarked(t *testing.T) {
+	got := make(map[string][]string)
+	for _, op := range isa.Ops() {
+		if p := purpose(op.Name); p != "" {
+			got[p] = append(got[p], op.Name)
+		}
+	}
+	for p, want := range map[string][]string{
+		"wait": {
+			"s_waitcnt_vscnt", "s_waitcnt_vmcnt", "s_waitcnt_expcnt", "s_waitcnt_lgkmcnt",
+			"s_waitcnt_depctr", "s_waitcnt", "s_wait_idle",
+		},
+		"barrier": {"s_barrier", "ds_gws_barrier"},
+		"cache":   {"s_icache_inv", "s_gl1_inv", "s_dcache_inv", "buffer_gl0_inv", "buffer_gl1_inv"},
+	} {
+		if !slices.Equal(got[p], want) {
+			t.Errorf("%s: %q, want %q", p, got[p], want)
+		}
+		delete(got, p)
+	}
+	if len(got) > 0 {
+		t.Errorf("other marks: %v", got)
 	}
 }
 
