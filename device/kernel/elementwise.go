@@ -32,8 +32,7 @@ func (SwiGLU) Kernel() *Kernel { return swiGLU }
 // Launch is for a number of rows.
 func (a SwiGLU) Launch(rows int) Launch { return pieces(a, a.N, rows) }
 
-// SwiGLUQ8 is SwiGLU with the result in Q8_1 x4, rows of 144 bytes for each 128
-// elements or part of them.
+// SwiGLUQ8 is SwiGLU with the result in Q8_1 x4, Q8 [rows][Q8_1Bytes(N)].
 type SwiGLUQ8 struct {
 	Gate, Up, Q8 Pointer
 	N            uint32

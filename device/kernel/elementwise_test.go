@@ -55,6 +55,9 @@ func TestSwiGLUIsTheReferencesOverItsRange(t *testing.T) {
 			dg, du, out := r.floats(t, "gate", gate), r.floats(t, "up", up), r.garbage(t, "out", 4*rows*n)
 			r.run(t, SwiGLU{dg.ptr(), du.ptr(), out.ptr(), uint32(n)}.Launch(rows))
 			near(t, "swiglu", out.asFloats(), want, bound)
+			q8 := r.garbage(t, "q8", rows*Q8_1Bytes(n))
+			r.run(t, SwiGLUQ8{dg.ptr(), du.ptr(), q8.ptr(), uint32(n)}.Launch(rows))
+			samePacks(t, "swiglu_q8", q8, out.asFloats(), rows)
 		}
 	})
 }

@@ -4,6 +4,9 @@ package kernel
 func All() []Args {
 	return []Args{
 		RMSNorm{},
+		RMSNormShort{},
+		RMSNormQ8{},
+		AddRMSNorm{},
 		QuantizeQ8_1{},
 		GetRowsF32{},
 		GetRowsF16{},
@@ -17,8 +20,19 @@ func All() []Args {
 		RopeKVStore{},
 		Add{},
 		SwiGLU{},
+		SwiGLUQ8{},
 		MoESum{},
 		MoERoute{},
 		Argmax{},
+		AttentionProduce{},
+		AttentionReduceDirect{},
+		AttentionReduceCooperative{},
+		AttentionReduceMultipass{},
+		AttentionReduceDirectQ8{},
+		AttentionReduceCooperativeQ8{},
+		AttentionReduceMultipassQ8{},
+		AttentionSerial{},
+		AttentionFused{},
+		AttentionFusedQ8{},
 	}
 }

@@ -1,5 +1,6 @@
 // Operations element by element. A workgroup has a PIECE of a row.
 #include "exp.h"
+#include "q8.h"
 #include "row.h"
 
 enum { ITEMS = 256 };
@@ -25,6 +26,15 @@ KERNEL(ITEMS) swiglu(const GLOBAL f32 *gate, const GLOBAL f32 *up, GLOBAL f32 *o
 	u64 row = (u64)group_y() * n;
 	u32 i = at();
 	store4(out + row, i, n, gated(load4(gate + row, i, n), load4(up + row, i, n)));
+}
+
+// swiglu_q8: swiglu in Q8_1 x4.
+KERNEL(ITEMS) swiglu_q8(const GLOBAL f32 *gate, const GLOBAL f32 *up, GLOBAL u8 *q8, u32 n) {
+	u64 row = (u64)group_y() * n;
+	u32 i = at(), groups = (n + Q8_ELEMS - 1) / Q8_ELEMS;
+	if (i >= groups * Q8_ELEMS) return;
+	q8 += (u64)group_y() * groups * Q8_BYTES;
+	q8_pack(q8, i, gated(load4(gate + row, i, n), load4(up + row, i, n)));
 }
 
 // moe_sum: out = the sum over u of weights[u] * x[u], used rows of n to a row of

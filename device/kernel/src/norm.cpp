@@ -1,16 +1,76 @@
-// Normalisation.
-#include "gpu.h"
+// Normalisation: x / sqrt(mean(x^2) + eps) * weight.
+#include "q8.h"
+#include "row.h"
 
 enum { ITEMS = 256 };
 
-// rms_norm: out = x / sqrt(mean(x^2) + eps) * weight over groups of n elements
-// of x. One workgroup a group.
-KERNEL(ITEMS) rms_norm(const GLOBAL f32 *x, const GLOBAL f32 *weight, GLOBAL f32 *out, u32 n, f32 eps) {
-	SHARED f32 scratch[ITEMS / WAVE];
-	x += (u64)group_x() * n, out += (u64)group_x() * n;
+DEV f32 squares(f32x4 x) {
 	f32 sum = 0;
-	for (u32 i = local_id(); i < n; i += ITEMS) sum += x[i] * x[i];
-	sum = group_sum<ITEMS>(sum, scratch);
-	f32 scale = 1 / __builtin_sqrtf(sum / (f32)n + eps);
-	for (u32 i = local_id(); i < n; i += ITEMS) out[i] = x[i] * scale * weight[i];
+	UNROLL for (u32 k = 0; k < 4; k++) sum = __builtin_fmaf(x[k], x[k], sum);
+	return sum;
+}
+
+DEV f32 scale_of(f32 sum, u32 n, f32 eps) { return 1 / __builtin_sqrtf(sum / (f32)n + eps); }
+
+// scaled writes x * scale * weight to where it is wanted: as floats, in Q8_1 x4,
+// or both.
+DEV void scaled(const GLOBAL f32 *x, const GLOBAL f32 *weight, f32 scale, GLOBAL f32 *out, GLOBAL u8 *q8, u32 n) {
+	u32 end = (n + Q8_ELEMS - 1) / Q8_ELEMS * Q8_ELEMS;
+	for (u32 i = 4 * local_id(); i < end; i += 4 * ITEMS) {
+		f32x4 y = load4(x, i, n) * scale * load4(weight, i, n);
+		if (out) store4(out, i, n, y);
+		if (q8) q8_pack(q8, i, y);
+	}
+}
+
+// row_of is this workgroup's row in Q8_1 x4, or null.
+DEV GLOBAL u8 *row_of(GLOBAL u8 *q8, u32 n) {
+	return q8 ? q8 + (u64)group_x() * ((n + Q8_ELEMS - 1) / Q8_ELEMS * Q8_BYTES) : q8;
+}
+
+// norm_row is the norm of a row x.
+DEV void norm_row(const GLOBAL f32 *x, const GLOBAL f32 *weight, GLOBAL f32 *out, GLOBAL u8 *q8, u32 n, f32 eps) {
+	SHARED f32 scratch[ITEMS / WAVE];
+	f32 sum = 0;
+	for (u32 i = 4 * local_id(); i < n; i += 4 * ITEMS) sum += squares(load4(x, i, n));
+	scaled(x, weight, scale_of(group_sum<ITEMS>(sum, scratch), n, eps), out, q8, n);
+}
+
+// rms_norm: the norm of groups of n elements. One workgroup a group.
+KERNEL(ITEMS) rms_norm(const GLOBAL f32 *x, const GLOBAL f32 *weight, GLOBAL f32 *out, u32 n, f32 eps) {
+	u64 at = (u64)group_x() * n;
+	norm_row(x + at, weight, out + at, nullptr, n, eps);
+}
+
+// rms_norm_short is rms_norm with one wave a group.
+KERNEL(WAVE) rms_norm_short(const GLOBAL f32 *x, const GLOBAL f32 *weight, GLOBAL f32 *out, u32 n, f32 eps) {
+	u64 at = (u64)group_x() * n;
+	x += at, out += at;
+	f32 sum = 0;
+	for (u32 i = 4 * lane_id(); i < n; i += 4 * WAVE) sum += squares(load4(x, i, n));
+	f32 scale = scale_of(wave_sum(sum), n, eps);
+	for (u32 i = 4 * lane_id(); i < n; i += 4 * WAVE) store4(out, i, n, load4(x, i, n) * scale * load4(weight, i, n));
+}
+
+// rms_norm_q8: the norm of rows in Q8_1 x4, and as floats if out is not null. One
+// workgroup a row.
+KERNEL(ITEMS) rms_norm_q8(const GLOBAL f32 *x, const GLOBAL f32 *weight, GLOBAL f32 *out, GLOBAL u8 *q8, u32 n, f32 eps) {
+	u64 at = (u64)group_x() * n;
+	norm_row(x + at, weight, out ? out + at : out, row_of(q8, n), n, eps);
+}
+
+// add_rms_norm: sum = a + b and its norm, as floats, in Q8_1 x4, or both. One
+// workgroup a row.
+KERNEL(ITEMS) add_rms_norm(const GLOBAL f32 *a, const GLOBAL f32 *b, const GLOBAL f32 *weight, GLOBAL f32 *sum, GLOBAL f32 *out, GLOBAL u8 *q8, u32 n, f32 eps) {
+	SHARED f32 scratch[ITEMS / WAVE];
+	u64 at = (u64)group_x() * n;
+	a += at, b += at, sum += at;
+	f32 total = 0;
+	for (u32 i = 4 * local_id(); i < n; i += 4 * ITEMS) {
+		f32x4 x = load4(a, i, n) + load4(b, i, n);
+		store4(sum, i, n, x);
+		total += squares(x);
+	}
+	// A work-item reads back what it stored itself.
+	scaled(sum, weight, scale_of(group_sum<ITEMS>(total, scratch), n, eps), out ? out + at : out, row_of(q8, n), n);
 }
