@@ -1,0 +1,235 @@
+package kernel
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/holdfast-llm/holdfast/attn"
+)
+
+// lane is a way to compute attention: one launch or two.
+type lane struct {
+	name  string
+	exact arithmetic
+	q8    bool
+	takes func(p *attention) bool
+	run   func(t *testing.T, r *rig, p *attention, o operands, out, q8 buffer)
+}
+
+func always(*attention) bool      { return true }
+func (p *attention) tiled() bool  { return p.headDim == p.vDim && (p.headDim == 64 || p.headDim == 128) }
+func (p *attention) packed() bool { return p.group*p.vDim%128 == 0 }
+
+var lanes = []lane{
+	{"serial", inF32, false, always, func(t *testing.T, r *rig, p *attention, o operands, out, _ buffer) {
+		r.run(t, AttentionSerial{
+			Q: o.q, K: o.k, V: o.v, Mask: o.mask, Pos: o.pos, Slot: o.slot, Out: out.ptr(),
+			KVHeads: uint32(p.kvHeads), Group: uint32(p.group), HeadDim: uint32(p.headDim), VDim: uint32(p.vDim),
+			Context: uint32(p.context), Window: uint32(p.window),
+			MaskKeys: uint32(p.maskKeys()), MaskF32: p.maskFlag(), Scale: p.scale(),
+		}.Launch(p.rows()))
+	}},
+	{"split", inF32, false, always, runSplit(false, false)},
+	{"split q8", inF32, true, always, runSplit(false, true)},
+	{"fused", inF32, false, always, runFused(false, false)},
+	{"fused q8", inF32, true, (*attention).packed, runFused(false, true)},
+}
+
+// runSplit is a produce launch and the reducer that the depth asks for.
+func runSplit(tile, q8 bool) func(*testing.T, *rig, *attention, operands, buffer, buffer) {
+	return func(t *testing.T, r *rig, p *attention, o operands, out, packed buffer) {
+		states := r.garbage(t, "states", p.stateBytes())
+		a := p.produce(o, states.ptr())
+		l, ok := a.Launch(p.rows()), true
+		if tile {
+			l, ok = a.LaunchTile(p.rows())
+		}
+		if !ok {
+			t.Fatal("no kernel on matrix units")
+		}
+		r.run(t, l)
+		if q8 {
+			r.run(t, AttentionReduceQ8{states.ptr(), o.pos, out.ptr(), packed.ptr(), a.KVHeads, a.Group, a.VDim, a.Window, a.Splits}.Launch(p.rows(), p.keys()))
+			return
+		}
+		r.run(t, AttentionReduce{states.ptr(), o.pos, out.ptr(), a.KVHeads, a.Group, a.VDim, a.Window, a.Splits}.Launch(p.rows(), p.keys()))
+	}
+}
+
+// runFused is one launch; the counters and the status are 0 behind it, too.
+func runFused(tile, q8 bool) func(*testing.T, *rig, *attention, operands, buffer, buffer) {
+	return func(t *testing.T, r *rig, p *attention, o operands, out, packed buffer) {
+		states := r.garbage(t, "states", p.stateBytes())
+		counters := r.bytes(t, "counters", make([]byte, 4*p.rows()*p.kvHeads))
+		status := r.bytes(t, "status", make([]byte, 4))
+		l, ok := p.fused(o, states, counters, status, out, packed, tile, q8)
+		if !ok {
+			t.Fatal("no kernel on matrix units")
+		}
+		r.run(t, l)
+		if !bytes.Equal(counters.Data, make([]byte, len(counters.Data))) || !bytes.Equal(status.Data, make([]byte, 4)) {
+			t.Errorf("counters % x, status % x", counters.Data, status.Data)
+		}
+	}
+}
+
+// fused is the fused launch of a form.
+func (p *attention) fused(o operands, states, counters, status, out, packed buffer, tile, q8 bool) (Launch, bool) {
+	a := p.produce(o, states.ptr())
+	f := AttentionFused{
+		a.Q, a.K, a.V, a.Mask, a.Pos, a.Slot, a.States, counters.ptr(), status.ptr(), out.ptr(),
+		a.KVHeads, a.Group, a.HeadDim, a.VDim, a.Context, a.Window, a.Splits, a.MaskKeys, a.MaskF32, a.Scale,
+	}
+	g := AttentionFusedQ8{
+		f.Q, f.K, f.V, f.Mask, f.Pos, f.Slot, f.States, f.Counters, f.Status, f.Out, packed.ptr(),
+		f.KVHeads, f.Group, f.HeadDim, f.VDim, f.Context, f.Window, f.Splits, f.MaskKeys, f.MaskF32, f.Scale,
+	}
+	switch {
+	case tile && q8:
+		return g.LaunchTile(p.rows())
+	case tile:
+		return f.LaunchTile(p.rows())
+	case q8:
+		return g.Launch(p.rows()), true
+	}
+	return f.Launch(p.rows()), true
+}
+
+// attend runs a lane and holds its results against the reference, and its pack
+// against that of its own results.
+func (l lane) attend(t *testing.T, r *rig, p *attention) {
+	t.Helper()
+	out := r.garbage(t, "out", 4*p.rows()*p.channels())
+	q8 := r.garbage(t, "q8", p.rows()*Q8_1Bytes(p.channels()))
+	l.run(t, r, p, r.operands(t, p), out, q8)
+	got := out.asFloats()
+	p.check(t, got, l.exact)
+	if l.q8 {
+		p.samePacks(t, q8, got)
+	}
+}
+
+// samePacks holds packed rows against packs of the floats.
+func (p *attention) samePacks(t *testing.T, q8 buffer, out []float32) {
+	t.Helper()
+	n, size := p.channels(), Q8_1Bytes(p.channels())
+	for row := range p.rows() {
+		samePack(t, fmt.Sprintf("row %d", row), q8.Data[row*size:(row+1)*size], out[row*n:(row+1)*n])
+	}
+}
+
+// smallShapes are problems that run in every memory mode.
+func smallShapes() map[string]*attention {
+	left := func(row, key int) bool { return key < 64 || key >= 128 && key < 192 }
+	return map[string]*attention{
+		"2 heads a KV head of 64, rows of 1, 63 and 65 keys": {kvHeads: 2, group: 2, headDim: 64, vDim: 64, pos: []int32{0, 62, 64}},
+		"5 heads a KV head of 16, no multiple of 128":        {kvHeads: 1, group: 5, headDim: 16, vDim: 16, pos: []int32{63, 256}, reserved: 2},
+		"values shorter than keys":                           {kvHeads: 1, group: 3, headDim: 48, vDim: 32, pos: []int32{69}},
+		"values longer than a tile":                          {kvHeads: 1, group: 1, headDim: 32, vDim: 144, pos: []int32{65}},
+		"a window inside the first splits":                   {kvHeads: 1, group: 2, headDim: 64, vDim: 64, pos: []int32{9, 150, 300}, window: 100},
+		"a mask of halfs with blocks left out":               (&attention{kvHeads: 1, group: 2, headDim: 64, vDim: 64, pos: []int32{199, 63, 130}}).withMask(0.3, left),
+		"a mask of floats":                                   (&attention{kvHeads: 1, group: 7, headDim: 64, vDim: 64, pos: []int32{79}, maskF32: true}).withMask(0.1, nil),
+	}
+}
+
+func TestEveryLaneIsTheReference(t *testing.T) {
+	for _, wave := range []int{32, 64} {
+		everyMode(t, wave, func(t *testing.T, r *rig) {
+			for name, p := range smallShapes() {
+				p.seed = 1
+				p.fill()
+				for _, l := range lanes {
+					if l.takes(p) {
+						t.Run(name+"/"+l.name, func(t *testing.T) { l.attend(t, r, p) })
+					}
+				}
+			}
+		})
+	}
+}
+
+// States are compared themselves, split by split, those of blocks that are left
+// out altogether to the bit.
+func TestPartialStatesAreTheReferences(t *testing.T) {
+	for _, wave := range []int{32, 64} {
+		everyMode(t, wave, func(t *testing.T, r *rig) {
+			for name, p := range smallShapes() {
+				p.seed = 2
+				p.fill()
+				for _, tile := range []bool{false} {
+					if tile && !p.tiled() {
+						continue
+					}
+					t.Run(fmt.Sprintf("%s/tile=%t", name, tile), func(t *testing.T) {
+						states := r.garbage(t, "states", p.stateBytes())
+						a := p.produce(r.operands(t, p), states.ptr())
+						exact, l := inF32, a.Launch(p.rows())
+						if tile {
+							exact = inF16
+							l, _ = a.LaunchTile(p.rows())
+						}
+						r.run(t, l)
+						p.checkStates(t, states.asFloats(), exact)
+					})
+				}
+			}
+		})
+	}
+}
+
+// checkStates holds all states against the reference. Those of splits that a row
+// has not are as they were.
+func (p *attention) checkStates(t *testing.T, got []float32, a arithmetic) {
+	t.Helper()
+	size := attn.StateFloats(p.group, p.vDim)
+	for row := range p.rows() {
+		first, end := p.span(row)
+		for head := range p.kvHeads * p.group {
+			for split := range p.splits() {
+				g := head % p.group
+				s := got[((row*p.kvHeads+head/p.group)*p.splits()+split)*size:][:size]
+				m, l, o := float64(s[g]), float64(s[p.group+g]), s[2*p.group+g*p.vDim:][:p.vDim]
+				where := fmt.Sprintf("row %d, head %d, split %d", row, head, split)
+				if split >= attn.Splits(first, end) {
+					if !math.IsNaN(m) || !math.IsNaN(l) {
+						t.Fatalf("%s: written, the row has no such split", where)
+					}
+					continue
+				}
+				base := attn.SplitOf(first) + split
+				e := p.reference(row, head, max(first, attn.SplitStart(base)), min(end, attn.SplitStart(base+1)))
+				if e.keys == 0 {
+					if !math.IsInf(m, -1) || l != 0 || !identical(o, make([]float32, p.vDim)) {
+						t.Fatalf("%s: maximum %v, sum %v of no keys", where, m, l)
+					}
+					continue
+				}
+				mBound, lBound, oBound := p.bounds(e, a)
+				m *= math.Ln2
+				if d := math.Abs(m - e.max); !(d <= mBound+math.Abs(m)*0x1p-23) {
+					t.Fatalf("%s: maximum %v, want %v within %v", where, m, e.max, mBound)
+				}
+				shift := math.Exp(m - e.max) // the reference is relative to its own maximum
+				if d := math.Abs(l*shift - e.sum); !(d <= lBound) {
+					t.Fatalf("%s: sum %v, want %v within %v", where, l*shift, e.sum, lBound)
+				}
+				for i, x := range o {
+					if d := math.Abs(float64(x)*shift - e.out[i]); !(d <= oBound(i)) {
+						t.Fatalf("%s: output %d is %v, want %v within %v", where, i, float64(x)*shift, e.out[i], oBound(i))
+					}
+				}
+			}
+		}
+	}
+}
+
+func identical(a, b []float32) bool {
+	for i := range a {
+		if math.Float32bits(a[i]) != math.Float32bits(b[i]) {
+			return false
+		}
+	}
+	return len(a) == len(b)
+}
