@@ -104,7 +104,7 @@ func (d *Device) place(name string, data []byte, p Placement) (*Buffer, error) {
 	}
 	addr := p.Addr
 	if addr == 0 {
-		addr = (d.next+p.Guard+p.Align-1)&^(p.Align-1) + p.Offset
+		addr = d.space.gap(d.next, n, p)
 	}
 	if addr > heapLimit || n > heapLimit-addr {
 		return nil, fmt.Errorf("emu: buffer %q: %d bytes at %#x end past the address space (%#x)", name, n, addr, uint64(heapLimit))
@@ -120,6 +120,23 @@ func (d *Device) place(name string, data []byte, p Placement) (*Buffer, error) {
 		d.next = addr + n + p.Guard
 	}
 	return b, nil
+}
+
+// gap is the first address from from on that a placement may choose: no buffer,
+// placed at an address of its own, is within its guards.
+func (s *Space) gap(from, n uint64, p Placement) uint64 {
+	i := sort.Search(len(s.buffers), func(i int) bool {
+		b := s.buffers[i]
+		return b.Addr+uint64(len(b.Data)) > from
+	})
+	for {
+		addr := (from+p.Guard+p.Align-1)&^(p.Align-1) + p.Offset
+		if i == len(s.buffers) || addr > heapLimit || s.buffers[i].Addr >= addr+n+p.Guard {
+			return addr
+		}
+		from = s.buffers[i].Addr + uint64(len(s.buffers[i].Data))
+		i++
+	}
 }
 
 // Free unmaps a buffer; its addresses are not given out again.

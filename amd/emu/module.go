@@ -64,7 +64,7 @@ func (d *Device) Load(o *hsaco.Object) (*Module, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	low := first &^ (align - 1)
-	start := (d.next + 4096 + align - 1) &^ (align - 1)
+	start := d.space.gap(d.next, end-low, Placement{Align: align, Guard: 4096})
 	m := &Module{Object: o, Base: start - low, dev: d}
 	for i := range o.Segments {
 		s := &o.Segments[i]

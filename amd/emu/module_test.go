@@ -116,6 +116,29 @@ func TestObjectsThatCannotBeLoadedAreRefused(t *testing.T) {
 	}
 }
 
+func TestChosenAddressesGoAroundBuffersThatHaveTheirOwn(t *testing.T) {
+	d, err := New(Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := d.Alloc("first", 1, Placement{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := d.Alloc("own", 5000, Placement{Addr: first.Addr + 5*4096})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := d.Alloc("before", 100, Placement{})
+	if err != nil || before.Addr > own.Addr {
+		t.Fatalf("before at %#x, own at %#x: %v", before.Addr, own.Addr, err)
+	}
+	behind, err := d.Alloc("behind", 16384, Placement{})
+	if err != nil || behind.Addr < own.Addr+5000+4096 {
+		t.Fatalf("behind at %#x, own at %#x: %v", behind.Addr, own.Addr, err)
+	}
+}
+
 func TestBuffersArePlacedApart(t *testing.T) {
 	d, err := New(Config{})
 	if err != nil {

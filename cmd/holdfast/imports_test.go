@@ -20,7 +20,7 @@ var place = map[string]int{
 	"gguf/quant": 1, "internal/memory": 1,
 	"gguf": 2, "sample": 2, "amd/isa": 2, "amd/hsaco": 2,
 	"gguf/inspect": 3, "amd/hsaco/inspect": 3, "gguf/quantize": 3, "internal/reference": 3, "internal/synth": 3,
-	"op": 10, "attn": 10, "amd/emu": 10, "text/token": 10, "text/chat": 10,
+	"op": 10, "attn": 10, "amd/emu": 10, "amd/emu/recorded": 11, "text/token": 10, "text/chat": 10,
 	"attn/kv":         11,
 	"device/cpu/simd": 20,
 	"device":          21,

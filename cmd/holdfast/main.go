@@ -34,6 +34,7 @@ func commands() []command {
 		{"bench", "measure prompt processing and generation, with llama-bench's flags", benchMain},
 		{"explain", "show how a step is run: what was chosen, what declined and why", explainMain},
 		{"diff", "name the first command in which two recorded runs differ", diffMain},
+		{"replay", "run a recorded dispatch again on the software gfx11 device", replayMain},
 		{"inspect", "show a GGUF file's metadata and tensors", inspectMain},
 		{"quantize", "convert a GGUF file's tensors to another type", quantizeMain},
 		{"version", "print the version", versionMain},
