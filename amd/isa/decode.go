@@ -57,10 +57,13 @@ func (d *decoder) literal() uint32 {
 	return d.in.Words[d.words-1]
 }
 
-// add appends an operand to the instruction.
-func (d *decoder) add(o Operand) {
-	d.in.Operands[d.in.N] = o
+// operand appends an operand to the instruction. It is filled in its place:
+// returning one and copying it costs as much as all else.
+func (d *decoder) operand(access Access) *Operand {
+	o := &d.in.Operands[d.in.N]
 	d.in.N++
+	o.Access = access
+	return o
 }
 
 // Decode decodes the instruction at the start of code. pc is its address and
@@ -163,21 +166,27 @@ func (d *decoder) dispatch() {
 
 // src resolves a source code of 8 or 9 bits: 0 to 255 scalar registers and
 // constants, 256 to 511 vector registers.
-func (d *decoder) src(code uint32, t Type) Operand {
+func (d *decoder) src(o *Operand, code uint32, t Type) {
 	if code >= 256 {
-		return d.vgpr(code-256, t)
+		d.vgpr(o, code-256, t)
+		return
 	}
-	return d.ssrc(code, t)
+	d.ssrc(o, code, t)
 }
 
 // vgpr is n = t.Dwords() vector registers from reg.
-func (d *decoder) vgpr(reg uint32, t Type) Operand {
+func (d *decoder) vgpr(o *Operand, reg uint32, t Type) {
 	t = d.resolve(t)
-	n := typeDwords[t]
-	if reg+uint32(n) > 256 {
+	o.Type = t
+	d.vgprs(o, reg, int(typeDwords[t]))
+}
+
+// vgprs is a range of n vector registers.
+func (d *decoder) vgprs(o *Operand, reg uint32, n int) {
+	if int(reg)+n > 256 {
 		d.unknown("vector registers past v255")
 	}
-	return Operand{Kind: VGPR, Type: t, N: n, Reg: uint16(reg)}
+	o.Kind, o.N, o.Reg = VGPR, uint8(n), uint16(reg)
 }
 
 // resolve replaces Mask by the type that the wave size gives.
@@ -193,10 +202,10 @@ func (d *decoder) resolve(t Type) Type {
 
 // ssrc resolves a scalar source code of 8 bits; 7-bit destinations are its
 // codes below 128.
-func (d *decoder) ssrc(code uint32, t Type) Operand {
+func (d *decoder) ssrc(o *Operand, code uint32, t Type) {
 	t = d.resolve(t)
 	n := typeDwords[t]
-	o := Operand{Type: t, N: n, Reg: uint16(code)}
+	o.Type, o.N, o.Reg = t, n, uint16(code)
 	switch {
 	case code < 106:
 		code &^= scalarAlign(n)
@@ -231,7 +240,6 @@ func (d *decoder) ssrc(code uint32, t Type) Operand {
 	default:
 		d.unknown("reserved source operand")
 	}
-	return o
 }
 
 // scalarAlign is the bits that the first of n scalar registers cannot have: the

@@ -46,9 +46,7 @@ func decodeDS(d *decoder) {
 	for i := range op.Args {
 		a := &op.Args[i]
 		shift := [...]uint{fDSDst: 24, fDSAddr: 0, fDSData0: 8, fDSData1: 16}[a.Field]
-		o := d.vgpr(d.w1>>shift&0xff, a.Type)
-		o.Access = a.Access
-		d.add(o)
+		d.vgpr(d.operand(a.Access), d.w1>>shift&0xff, a.Type)
 		unused &^= 0xff << shift
 	}
 	if unused != 0 {

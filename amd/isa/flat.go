@@ -51,50 +51,50 @@ func decodeFLAT(d *decoder) {
 	}
 	for i := range op.Args {
 		a := &op.Args[i]
-		var o Operand
+		if a.Field == fFlatDst && op.Flags&OpAtomic != 0 && !glc {
+			continue // only with glc does an atomic return a value
+		}
+		o := d.operand(a.Access)
 		switch a.Field {
 		case fFlatDst:
-			if op.Flags&OpAtomic != 0 && !glc {
-				continue // only with glc does an atomic return a value
-			}
-			o = d.vgpr(d.w1>>24, a.Type)
+			d.vgpr(o, d.w1>>24, a.Type)
 		case fFlatAddr:
-			o = d.flatAddr(seg)
+			d.flatAddr(o, seg)
 		case fFlatData:
-			o = d.vgpr(d.w1>>8&0xff, a.Type)
+			d.vgpr(o, d.w1>>8&0xff, a.Type)
 		case fFlatS:
-			o = d.flatScalar(seg)
+			d.flatScalar(o, seg)
 		}
-		o.Access = a.Access
-		d.add(o)
 	}
 }
 
-func (d *decoder) flatAddr(seg uint32) Operand {
+func (d *decoder) flatAddr(o *Operand, seg uint32) {
 	addr, saddr, sve := d.w1&0xff, d.w1>>16&0x7f, d.w1>>23&1 != 0
 	switch {
 	case seg == segScratch && !sve:
-		return Operand{Kind: Off}
+		o.Kind = Off
 	case seg == segScratch || seg == segGlobal && saddr != RegNull:
-		return d.vgpr(addr, B32)
+		d.vgpr(o, addr, B32)
+	default:
+		d.vgpr(o, addr, B64)
 	}
-	return d.vgpr(addr, B64)
 }
 
-func (d *decoder) flatScalar(seg uint32) Operand {
+func (d *decoder) flatScalar(o *Operand, seg uint32) {
 	saddr := d.w1 >> 16 & 0x7f
 	if seg == segGlobal && d.w1>>23&1 != 0 {
 		d.unknown("global with the scratch address bit")
 	}
 	switch {
 	case saddr == RegNull:
-		return Operand{Kind: Off}
+		o.Kind = Off
 	case saddr == RegExecHi, saddr == RegExecLo && seg == segGlobal && d.in.Op.Flags&opAddTid == 0:
 		d.unknown("exec as an address")
 	case seg == segScratch:
-		return d.ssrc(saddr, B32)
+		d.ssrc(o, saddr, B32)
+	default:
+		d.ssrc(o, saddr, B64)
 	}
-	return d.ssrc(saddr, B64)
 }
 
 // flatRow is an operation of up to three segments.

@@ -90,9 +90,9 @@ func decodeMIMG(d *decoder) {
 				d.imageAddr()
 			}
 		case fImgRsrc:
-			d.addRead(d.ssrc(d.w1>>16&0x1f<<2, a.Type))
+			d.ssrc(d.operand(Read), d.w1>>16&0x1f<<2, a.Type)
 		case fImgSamp:
-			d.addRead(d.ssrc(d.w1>>26&0x1f<<2, a.Type))
+			d.ssrc(d.operand(Read), d.w1>>26&0x1f<<2, a.Type)
 		}
 	}
 }
@@ -129,9 +129,7 @@ func (d *decoder) imageData(a *Arg) {
 	if op.Flags&imgGather != 0 && n == 3 {
 		d.unknown(noSuchImage) // d16 with tfe
 	}
-	o := d.vgprs(d.w1>>8&0xff, n)
-	o.Access = access
-	d.add(o)
+	d.registers(access, d.w1>>8&0xff, n)
 }
 
 // imageAddr adds the operands of an address.
@@ -145,16 +143,16 @@ func (d *decoder) imageAddr() {
 		d.unknown(noSuchImage) // an image of many samples where there is none, or nsa without need
 	}
 	if d.w0&1 == 0 {
-		d.addRead(d.vgprs(d.w1&0xff, n))
+		d.registers(Read, d.w1&0xff, n)
 		return
 	}
-	d.addRead(d.vgprs(d.w1&0xff, 1))
+	d.registers(Read, d.w1&0xff, 1)
 	for i := 1; i < min(n, 5); i++ {
 		size := 1
 		if i == 4 {
 			size = n - 4
 		}
-		d.addRead(d.vgprs(d.in.Words[2]>>(8*(i-1))&0xff, size))
+		d.registers(Read, d.in.Words[2]>>(8*(i-1))&0xff, size)
 	}
 }
 
@@ -196,7 +194,7 @@ func (d *decoder) rayAddr() {
 		for _, size := range sizes {
 			n += size
 		}
-		d.addRead(d.vgprs(d.w1&0xff, n))
+		d.registers(Read, d.w1&0xff, n)
 		return
 	}
 	reg := d.w1 & 0xff
@@ -204,21 +202,15 @@ func (d *decoder) rayAddr() {
 		if i > 0 {
 			reg = d.in.Words[2] >> (8 * (i - 1)) & 0xff
 		}
-		d.addRead(d.vgprs(reg, size))
+		d.registers(Read, reg, size)
 	}
 }
 
-// vgprs is a range of n vector registers.
-func (d *decoder) vgprs(reg uint32, n int) Operand {
-	if int(reg)+n > 256 {
-		d.unknown("vector registers past v255")
-	}
-	return Operand{Kind: VGPR, Type: B32, N: uint8(n), Reg: uint16(reg)}
-}
-
-func (d *decoder) addRead(o Operand) {
-	o.Access = Read
-	d.add(o)
+// registers adds a range of n vector registers.
+func (d *decoder) registers(access Access, reg uint32, n int) {
+	o := d.operand(access)
+	o.Type = B32
+	d.vgprs(o, reg, n)
 }
 
 // appendImage appends the text of an image operation.

@@ -55,37 +55,32 @@ func (d *decoder) buffer() {
 	}
 	for i := range op.Args {
 		a := &op.Args[i]
-		var o Operand
+		o := d.operand(a.Access)
 		switch a.Field {
 		case fVData:
-			o = d.vgpr(d.w1>>8&0xff, a.Type)
+			d.vgpr(o, d.w1>>8&0xff, a.Type)
 			if m.Flags&TFE != 0 {
-				o.N++ // one more register, for the fault status
-				if int(o.Reg)+int(o.N) > 256 {
-					d.unknown("vector registers past v255")
-				}
+				d.vgprs(o, d.w1>>8&0xff, int(o.N)+1) // one more register, for the fault status
+			}
+			if op.Flags&OpAtomic != 0 && m.Flags&GLC == 0 {
+				o.Access = Read // only with glc does an atomic return a value
 			}
 		case fVAddr:
 			switch m.Flags & (OffEn | IdxEn) {
 			case 0:
-				o = Operand{Kind: Off}
+				o.Kind = Off
 			case OffEn | IdxEn:
-				o = d.vgpr(d.w1&0xff, B64) // the index, then the offset
+				d.vgpr(o, d.w1&0xff, B64) // the index, then the offset
 			default:
-				o = d.vgpr(d.w1&0xff, B32)
+				d.vgpr(o, d.w1&0xff, B32)
 			}
 		case fRsrc:
-			o = d.ssrc(d.w1>>16&0x1f<<2, a.Type)
+			d.ssrc(o, d.w1>>16&0x1f<<2, a.Type)
 		case fSOffset:
-			if o = d.ssrc(d.w1>>24, a.Type); o.Kind == Special && o.Reg == RegLDSDirect {
+			if d.ssrc(o, d.w1>>24, a.Type); o.Kind == Special && o.Reg == RegLDSDirect {
 				d.unknown("src_lds_direct as an offset")
 			}
 		}
-		o.Access = a.Access
-		if a.Field == fVData && op.Flags&OpAtomic != 0 && m.Flags&GLC == 0 {
-			o.Access = Read // only with glc does an atomic return a value
-		}
-		d.add(o)
 	}
 }
 

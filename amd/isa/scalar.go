@@ -60,30 +60,28 @@ var (
 func (d *decoder) scalarArgs() {
 	for i := range d.in.Op.Args {
 		a := &d.in.Op.Args[i]
-		var o Operand
+		o := d.operand(a.Access)
 		switch a.Field {
 		case fSDst:
-			o = d.ssrc(d.w0>>16&0x7f, a.Type)
+			d.ssrc(o, d.w0>>16&0x7f, a.Type)
 		case fSSrc0:
-			o = d.ssrc(d.w0&0xff, a.Type)
+			d.ssrc(o, d.w0&0xff, a.Type)
 		case fSReg0:
-			if o = d.ssrc(d.w0&0xff, a.Type); o.IsConst() {
+			if d.ssrc(o, d.w0&0xff, a.Type); o.IsConst() {
 				d.unknown("a constant where the operation takes a register")
 			}
 		case fSSrc1:
-			o = d.ssrc(d.w0>>8&0xff, a.Type)
+			d.ssrc(o, d.w0>>8&0xff, a.Type)
 		case fK, fImm32:
-			o = Operand{Kind: Imm, Type: a.Type, Imm: d.literal()}
+			o.Kind, o.Type, o.Imm = Imm, a.Type, d.literal()
 		case fMsg8:
-			o = Operand{Kind: Imm, Imm: d.w0 & 0xff}
+			o.Kind, o.Imm = Imm, d.w0&0xff
 		default:
-			o = Operand{Kind: Imm, Imm: d.w0 & 0xffff}
+			o.Kind, o.Imm = Imm, d.w0&0xffff
 		}
 		if o.Kind == Special && o.Reg == RegLDSDirect {
 			d.unknown("src_lds_direct as a scalar source")
 		}
-		o.Access = a.Access
-		d.add(o)
 	}
 }
 

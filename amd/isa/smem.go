@@ -35,22 +35,20 @@ func decodeSMEM(d *decoder) {
 	d.in.Mods.Offset = offset
 	for i := range op.Args {
 		a := &op.Args[i]
-		var o Operand
+		o := d.operand(a.Access)
 		switch a.Field {
 		case fSData:
-			o = d.ssrc(d.w0>>6&0x7f, a.Type)
+			d.ssrc(o, d.w0>>6&0x7f, a.Type)
 			if o.Kind == Special && (o.Reg == RegM0 || o.Reg == RegExecLo || o.Reg == RegExecHi) {
 				d.unknown("m0 or exec as the destination of a load")
 			}
 		case fProbe:
-			o = Operand{Kind: Imm, Imm: d.w0 >> 6 & 0x7f}
+			o.Kind, o.Imm = Imm, d.w0>>6&0x7f
 		case fSBase:
-			o = d.ssrc(d.w0&0x3f<<1, a.Type)
+			d.ssrc(o, d.w0&0x3f<<1, a.Type)
 		case fSOff:
-			o = d.ssrc(d.w1>>25, a.Type)
+			d.ssrc(o, d.w1>>25, a.Type)
 		}
-		o.Access = a.Access
-		d.add(o)
 	}
 }
 

@@ -6,9 +6,9 @@ package isa
 
 // half marks a vector register as half a register, if its type is one. The
 // mixed multiply-adds name whole registers, of which op_sel_hi may take a half.
-func (d *decoder) half(o Operand, short bool, high uint32) Operand {
+func (d *decoder) half(o *Operand, short bool, high uint32) {
 	if o.Kind != VGPR || !isHalf(o.Type) || d.in.Op.Flags&opMix != 0 {
-		return o
+		return
 	}
 	o.Mods |= Half
 	if short {
@@ -18,7 +18,6 @@ func (d *decoder) half(o Operand, short bool, high uint32) Operand {
 	if high != 0 {
 		o.Mods |= High
 	}
-	return o
 }
 
 // opSelMask is the op_sel bits that the operation has: bit i for source i, bit

@@ -109,16 +109,17 @@ func (d *decoder) vector(f *vfields) {
 	op := d.in.Op
 	for i := range op.Args {
 		a := &op.Args[i]
-		d.add(d.vectorOperand(f, a))
-		d.in.Operands[i].Access = a.Access
+		d.vectorOperand(d.operand(a.Access), f, a)
 	}
 }
 
 // vectorOperand resolves one operand.
-func (d *decoder) vectorOperand(f *vfields, a *Arg) Operand {
+func (d *decoder) vectorOperand(o *Operand, f *vfields, a *Arg) {
 	switch a.Field & fieldMask {
 	case vdst:
-		return d.half(d.vgpr(f.vdst, a.Type), f.short, f.opsel>>3&1)
+		d.vgpr(o, f.vdst, a.Type)
+		d.half(o, f.short, f.opsel>>3&1)
+		return
 	case sdst:
 		if f.vdst > RegExecHi {
 			d.unknown("a scalar destination past exec_hi")
@@ -126,16 +127,21 @@ func (d *decoder) vectorOperand(f *vfields, a *Arg) Operand {
 		if a.Field&classes == notM0 && f.vdst == RegM0 {
 			d.unknown("m0 as the destination")
 		}
-		return d.ssrc(f.vdst&0x7f, a.Type)
+		d.ssrc(o, f.vdst&0x7f, a.Type)
+		return
 	case sdst2:
-		return d.ssrc(f.sdst, a.Type)
+		d.ssrc(o, f.sdst, a.Type)
+		return
 	case vccIO:
-		return d.ssrc(RegVCCLo, a.Type)
+		d.ssrc(o, RegVCCLo, a.Type)
+		return
 	case litK:
-		return Operand{Kind: Imm, Type: a.Type, Imm: d.literal()}
+		o.Kind, o.Type, o.Imm = Imm, a.Type, d.literal()
+		return
 	}
 	n := a.Field&fieldMask - src0
-	o := d.half(d.vsrc(f.src[n], a), f.short, f.opsel>>n&1)
+	d.vsrc(o, f.src[n], a)
+	d.half(o, f.short, f.opsel>>n&1)
 	if d.in.Op.takesNeg(a.Type) {
 		if f.neg>>n&1 != 0 {
 			o.Mods |= Neg
@@ -144,7 +150,6 @@ func (d *decoder) vectorOperand(f *vfields, a *Arg) Operand {
 			o.Mods |= Abs
 		}
 	}
-	return o
 }
 
 // takesNeg says whether neg and abs mean something for a source of the type.
@@ -153,7 +158,7 @@ func (o *Op) takesNeg(t Type) bool {
 }
 
 // vsrc resolves a source and checks it against what the operand may be.
-func (d *decoder) vsrc(code uint32, a *Arg) Operand {
+func (d *decoder) vsrc(o *Operand, code uint32, a *Arg) {
 	class := a.Field & classes
 	bad := false
 	switch class {
@@ -172,12 +177,12 @@ func (d *decoder) vsrc(code uint32, a *Arg) Operand {
 	}
 	if bad {
 		d.unknown("a source of a kind that the operation does not take")
-		return Operand{}
+		return
 	}
 	if code == RegLDSDirect && a.Type.Dwords() > 1 {
 		d.unknown("src_lds_direct as more than one register")
 	}
-	return d.src(code, a.Type)
+	d.src(o, code, a.Type)
 }
 
 // literalCode is the source code of a literal, which comes after a DPP word.

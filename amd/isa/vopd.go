@@ -124,30 +124,30 @@ func decodeVOPD(d *decoder) {
 	}
 	for i := range op.Args {
 		a := &op.Args[i]
-		d.add(d.dualOperand(a, w, w1))
-		d.in.Operands[i].Access = a.Access
+		d.dualOperand(d.operand(a.Access), a, w, w1)
 	}
 }
 
 // dualOperand resolves one operand of a VOPD instruction.
-func (d *decoder) dualOperand(a *Arg, w, w1 uint32) Operand {
+func (d *decoder) dualOperand(o *Operand, a *Arg, w, w1 uint32) {
 	dstX := w1 >> 24
 	switch a.Field {
 	case vdst:
-		return d.vgpr(dstX, a.Type)
+		d.vgpr(o, dstX, a.Type)
 	case src0:
-		return d.src(w&0x1ff, a.Type)
+		d.src(o, w&0x1ff, a.Type)
 	case src1:
-		return d.vgpr(w>>9&0xff, a.Type)
+		d.vgpr(o, w>>9&0xff, a.Type)
 	case vdstY:
 		// The lowest bit is the other one of X's.
-		return d.vgpr(w1>>17&0x7f<<1|^dstX&1, a.Type)
+		d.vgpr(o, w1>>17&0x7f<<1|^dstX&1, a.Type)
 	case src0Y:
-		return d.src(w1&0x1ff, a.Type)
+		d.src(o, w1&0x1ff, a.Type)
 	case src1Y:
-		return d.vgpr(w1>>9&0xff, a.Type)
+		d.vgpr(o, w1>>9&0xff, a.Type)
+	default:
+		o.Kind, o.Type, o.Imm = Imm, a.Type, d.literal()
 	}
-	return Operand{Kind: Imm, Type: a.Type, Imm: d.literal()}
 }
 
 func appendVOPD(b []byte, in *Inst) []byte {
