@@ -20,17 +20,18 @@ const (
 	fImgSamp              // bits 62:58: four scalar registers
 )
 
-// The flags of image operations.
+// The flags of image operations. The first say what an address has beside its
+// coordinates, in this order.
 const (
-	imgOffset  OpFlags = 1 << (17 + iota) // the address starts with a word of offsets,
-	imgBias                               // a bias of the level of detail,
-	imgCompare                            // and a value to compare with;
-	imgGrad                               // then come the derivatives,
-	imgGrad16                             // those as halves, or none,
-	imgSize                               // the coordinates, but not with this,
-	imgLevel                              // and a level of detail, its clamp or a mip level
-	imgGather                             // the result is four texels, whatever dmask is
-	imgNoD16                              // data are never halves
+	imgOffset  OpFlags = 1 << (17 + iota) // a word of offsets
+	imgBias                               // a bias of the level of detail
+	imgCompare                            // a value to compare with
+	imgGrad                               // derivatives
+	imgGrad16                             // derivatives that are halves, in pairs
+	imgLevel                              // after the coordinates, a level of detail or a limit of it
+	imgSize                               // no coordinates
+	imgGather                             // the data are four texels, whatever dmask is
+	imgNoD16                              // the data are never halves
 	imgRay                                // an operation on rays
 	imgRay64                              // likewise, with an address of 64 bits
 )
