@@ -183,7 +183,7 @@ func (o *benchOptions) run(ctx context.Context, stdout, stderr io.Writer) error 
 		printers = append(printers, p)
 	}
 	var changed engine.Config
-	if err := o.experiment.apply(&changed); err != nil {
+	if err := o.experiment.apply(&changed, o.Model...); err != nil {
 		return err
 	}
 	runner := &bench.Engine{OpenModel: openModel, Disable: disabled(o.disable), Configure: func(cfg *engine.Config) {

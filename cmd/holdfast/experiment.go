@@ -43,9 +43,9 @@ func (x *experimentFlags) declare(f *cli.FlagSet) {
 	f.Bool(&x.digests, "--hash-digests", "record digests only: small, but a difference has no element")
 }
 
-// apply completes an engine's configuration from the flags and the environment
-// (HOLDFAST_INJECT).
-func (x *experimentFlags) apply(cfg *engine.Config) error {
+// apply completes the configuration of engines for models from the flags and
+// the environment (HOLDFAST_INJECT).
+func (x *experimentFlags) apply(cfg *engine.Config, models ...string) error {
 	var err error
 	if x.base != "" {
 		base, err := strconv.ParseUint(x.base, 0, 64)
@@ -58,6 +58,9 @@ func (x *experimentFlags) apply(cfg *engine.Config) error {
 	if x.hash != "" && !x.Serial {
 		return cli.Usagef("--hash needs --serial: commands that run at the same time have no order")
 	}
+	if x.hash != "" && len(models) != 1 {
+		return cli.Usagef("--hash records one model, not %d", len(models))
+	}
 	if x.digests && x.hash == "" {
 		return cli.Usagef("--hash-digests needs --hash")
 	}
@@ -67,11 +70,15 @@ func (x *experimentFlags) apply(cfg *engine.Config) error {
 	cfg.Strict = x.strict
 	cfg.Residency = map[string]device.Residency{"pageable": device.Pageable, "pinned": device.Pinned, "non-migratable": device.NonMigratable}[x.residency]
 	if x.hash != "" {
+		model, err := modelDigest(models[0])
+		if err != nil {
+			return err
+		}
 		f, err := os.Create(x.hash)
 		if err != nil {
 			return err
 		}
-		x.file, x.trace = f, trace.NewWriter(f, x.digests)
+		x.file, x.trace = f, trace.NewWriter(f, model, x.digests)
 		x.Watch = x.trace.Watch
 	}
 	cfg.Experiment = x.Experiment
@@ -83,7 +90,7 @@ func (x *experimentFlags) close() error {
 	if x.trace == nil {
 		return nil
 	}
-	return errors.Join(x.trace.Flush(), x.file.Close())
+	return errors.Join(x.trace.End(), x.file.Close())
 }
 
 // reportFaults prints what the engine survived.

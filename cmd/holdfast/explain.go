@@ -91,7 +91,7 @@ func (o *explainOptions) run(w io.Writer) error {
 		Context: max(o.depth+o.tokens, engine.DefaultContext), Batch: max(o.tokens, engine.DefaultBatch),
 		NoMemoryCheck: true, // nothing is run
 	}
-	if err := o.experiment.apply(&cfg); err != nil {
+	if err := o.experiment.apply(&cfg, o.model); err != nil {
 		return err
 	}
 	e, closeModel, err := openEngine(o.model, cfg)

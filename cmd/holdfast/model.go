@@ -1,6 +1,8 @@
 package main
 
 import (
+	"crypto/sha256"
+	"io"
 	"os"
 	"strings"
 
@@ -15,6 +17,23 @@ func openModel(path string) (*gguf.File, error) {
 		return gguf.Parse(embedded.Name, embedded.Bytes())
 	}
 	return gguf.Open(path)
+}
+
+// modelDigest is the SHA-256 of a model's file.
+func modelDigest(path string) (sum [sha256.Size]byte, err error) {
+	if path == "" {
+		return sha256.Sum256(embedded.Bytes()), nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return sum, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return sum, err
+	}
+	return [sha256.Size]byte(h.Sum(nil)), nil
 }
 
 // openEngine opens a model and an engine on it; close ends both.

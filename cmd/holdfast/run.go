@@ -113,7 +113,7 @@ func (r *runFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr io.W
 		Threads: r.threads, Context: r.context, Batch: r.batch, CacheK: r.cacheK, CacheV: r.cacheV,
 		Disable: disabled(r.disable), NoMemoryCheck: r.noMemoryCheck,
 	}
-	if err := r.experiment.apply(&cfg); err != nil {
+	if err := r.experiment.apply(&cfg, r.model); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.experiment.close()) }()

@@ -43,7 +43,7 @@ func (d *Difference) String() string {
 	return s + fmt.Sprintf("; %d of %d differ", d.Count, d.Of)
 }
 
-// Incomparable says that two traces are not of the same commands.
+// Incomparable says that two traces are not of the same model and commands.
 type Incomparable struct{ Detail string }
 
 func (e *Incomparable) Error() string { return "trace: not comparable: " + e.Detail }
@@ -52,6 +52,9 @@ func (e *Incomparable) Error() string { return "trace: not comparable: " + e.Det
 // the number of outputs compared. Errors: an *Incomparable, or those of
 // reading.
 func Diff(a, b *Reader) (d *Difference, n int, err error) {
+	if a.Model != b.Model {
+		return nil, 0, &Incomparable{fmt.Sprintf("%s is of a model file with SHA-256 %x, %s of one with %x", a.Name, a.Model, b.Name, b.Model)}
+	}
 	for ; ; n++ {
 		x, errA := a.Next()
 		y, errB := b.Next()

@@ -24,15 +24,19 @@ type Output struct {
 
 // Reader reads a trace.
 type Reader struct {
-	Name string // for errors
+	Name  string   // for errors
+	Model [32]byte // the SHA-256 of the model's file
 
 	r        *bufio.Reader
+	outputs  uint64 // so far
+	ended    bool
 	at       int64
 	programs [][]Command
 	buf      []byte
 }
 
-// NewReader reads a trace from r. Errors: no trace.
+// NewReader reads a trace from r. Errors: no trace, or one that is cut off
+// before it says of which model it is.
 func NewReader(name string, r io.Reader) (*Reader, error) {
 	t := &Reader{Name: name, r: bufio.NewReaderSize(r, 1<<20)}
 	b := make([]byte, len(magic))
@@ -40,15 +44,27 @@ func NewReader(name string, r io.Reader) (*Reader, error) {
 		return nil, fmt.Errorf("trace: %s is no trace of this version", name)
 	}
 	t.at = int64(len(magic))
+	letter, payload, err := t.record()
+	switch {
+	case err != nil:
+		return nil, err
+	case letter != 'M' || len(payload) != len(t.Model):
+		return nil, t.errorf("record %q of %d bytes, want the model's digest", letter, len(payload))
+	}
+	copy(t.Model[:], payload)
 	return t, nil
 }
 
 // Commands are the commands of a program that an output has named.
 func (t *Reader) Commands(program int) []Command { return t.programs[program] }
 
-// Next is the next output; io.EOF at the end. Every number in it is in range.
+// Next is the next output; io.EOF at the end, which the trace itself states:
+// one that was cut off is an error. Every number in an output is in range.
 func (t *Reader) Next() (*Output, error) {
 	for {
+		if t.ended {
+			return nil, io.EOF
+		}
 		letter, payload, err := t.record()
 		if err != nil {
 			return nil, err
@@ -59,7 +75,13 @@ func (t *Reader) Next() (*Output, error) {
 				return nil, err
 			}
 		case 'O':
+			t.outputs++
 			return t.output(payload)
+		case 'E':
+			if n, k := binary.Uvarint(payload); k <= 0 || n != t.outputs {
+				return nil, t.errorf("the end of %d outputs, after %d", n, t.outputs)
+			}
+			t.ended = true
 		default:
 			return nil, t.errorf("record %q", letter)
 		}
@@ -72,8 +94,11 @@ func (t *Reader) errorf(format string, args ...any) error {
 
 func (t *Reader) record() (letter byte, payload []byte, err error) {
 	letter, err = t.r.ReadByte()
+	if errors.Is(err, io.EOF) {
+		return 0, nil, t.errorf("missing: the trace is cut off after %d outputs", t.outputs)
+	}
 	if err != nil {
-		return 0, nil, err // io.EOF between records is the end
+		return 0, nil, err
 	}
 	n, err := binary.ReadUvarint(t.r)
 	if err != nil {

@@ -34,7 +34,7 @@ func record(t *testing.T, digests bool, kernel string, change func(norm []byte, 
 		return b
 	}
 	var b bytes.Buffer
-	w := trace.NewWriter(&b, digests)
+	w := trace.NewWriter(&b, [32]byte{1}, digests)
 	for step := range 2 {
 		w.Watch(step, p, &device.Watched{Launch: 0, Written: []device.Memory{{Value: x, Data: floats(1, 2, 3)}}})
 		norm, pack := floats(4, 5, 6), []byte{1, 2, 3, 4}
@@ -43,7 +43,7 @@ func record(t *testing.T, digests bool, kernel string, change func(norm []byte, 
 		}
 		w.Watch(step, p, &device.Watched{Launch: 1, Written: []device.Memory{{Value: y, Data: norm}, {Value: q, Data: pack}}})
 	}
-	if err := w.Flush(); err != nil {
+	if err := w.End(); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -104,11 +104,17 @@ func TestTracesOfDifferentCommandsAreNotComparable(t *testing.T) {
 		t.Errorf("another kernel: %v", err)
 	}
 	var empty bytes.Buffer
-	if err := trace.NewWriter(&empty, false).Flush(); err != nil {
+	if err := trace.NewWriter(&empty, [32]byte{1}, false).End(); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := diff(t, good, empty.Bytes()); !errors.As(err, &no) || !strings.Contains(err.Error(), "b ends after 0 equal outputs") {
 		t.Errorf("a shorter one: %v", err)
+	}
+	// The model's digest follows the magic line and the record's head.
+	model := bytes.Clone(good)
+	model[len("holdfast trace 2\n")+2]++
+	if _, _, err := diff(t, good, model); !errors.As(err, &no) || !strings.Contains(err.Error(), "a is of a model file with SHA-256 0100") {
+		t.Errorf("another model: %v", err)
 	}
 }
 
@@ -122,7 +128,7 @@ func TestBrokenTracesAreErrors(t *testing.T) {
 			continue
 		}
 		if err := readAll(good[:n]); err == nil {
-			continue // cut between two records: a shorter trace
+			t.Fatalf("cut at %d: read as a whole one", n)
 		} else if !strings.Contains(err.Error(), "trace: x: record before byte") {
 			t.Fatalf("cut at %d: %v", n, err)
 		}

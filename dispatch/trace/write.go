@@ -11,7 +11,7 @@ import (
 	"github.com/holdfast-llm/holdfast/gguf/quant"
 )
 
-const magic = "holdfast trace 1\n"
+const magic = "holdfast trace 2\n"
 
 // Kind says how an output's bytes are read.
 type Kind byte
@@ -44,20 +44,24 @@ type programJSON struct {
 	Commands []Command `json:"commands"`
 }
 
-// Writer writes a trace. An error is kept and returned by Flush.
+// Writer writes a trace. An error is kept and returned by End.
 type Writer struct {
 	w        *bufio.Writer
 	digests  bool
+	outputs  uint64
 	programs map[*device.Program]int
 	payload  []byte
 	err      error
 }
 
-// NewWriter starts a trace. With digestsOnly, outputs are kept as digests: a
-// difference then has a command and an output, but no element.
-func NewWriter(w io.Writer, digestsOnly bool) *Writer {
+// NewWriter starts a trace of a model, which the SHA-256 of its file stands for.
+// With digestsOnly, outputs are kept as digests: a difference then has a
+// command and an output, but no element.
+func NewWriter(w io.Writer, model [32]byte, digestsOnly bool) *Writer {
 	t := &Writer{w: bufio.NewWriterSize(w, 1<<20), digests: digestsOnly, programs: map[*device.Program]int{}}
 	_, t.err = t.w.WriteString(magic)
+	t.payload = append(t.payload, model[:]...)
+	t.record('M')
 	return t
 }
 
@@ -103,6 +107,7 @@ func (t *Writer) output(step, program, command int, m device.Memory) {
 		p = append(p, m.Data...)
 	}
 	t.payload = p
+	t.outputs++
 	t.record('O')
 }
 
@@ -128,8 +133,10 @@ func (t *Writer) record(letter byte) {
 	}
 }
 
-// Flush writes what is left and returns the first error there was.
-func (t *Writer) Flush() error {
+// End ends the trace and returns the first error there was.
+func (t *Writer) End() error {
+	t.payload = binary.AppendUvarint(t.payload[:0], t.outputs)
+	t.record('E')
 	if t.err == nil {
 		t.err = t.w.Flush()
 	}
