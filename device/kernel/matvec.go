@@ -26,16 +26,16 @@ type MatVec struct {
 }
 
 // MatVecID is MatVec with a matrix chosen for each vector: W is a stack
-// [Experts][Height][Cols], IDs int32 [vectors], and
+// [Experts][Height][Cols], Chosen int32 [vectors], and
 //
-//	Out[v][h] = sum over c of W[IDs[v]][h][c] * X[v/Share][c]
+//	Out[v][h] = sum over c of W[Chosen[v]][h][c] * X[v/Share][c]
 //
 // so that with ids of [rows][used] X is [rows] for Share = used, or [rows][used]
 // for Share = 1. Vectors whose id is not in 0..Experts-1 are zeros, and Status, a
 // uint32 that the host zeroes before a step, becomes 1 if there is one. Types,
 // alignments and order are those of MatVec.
 type MatVecID struct {
-	W, X, IDs, Out, Status Pointer
+	W, X, Chosen, Out, Status Pointer
 	Cols, Height           uint32
 	Experts, Share         uint32
 	Lanes                  uint32 // of a wave that share a row of W; Launch sets it
@@ -81,21 +81,26 @@ func (a MatVec) Launch(t quant.Type, rows int) (Launch, error) {
 		return Launch{}, err
 	}
 	a.Lanes = matVecLanes(int(a.Cols), f.unit)
-	return Launch{f.dense(a), matVecGroups(a.Height, a.Lanes, rows)}, nil
+	groups := matVecGroups(a.Height, a.Lanes)
+	groups[1] = uint32(rows)
+	return Launch{f.dense(a), groups}, nil
 }
 
 // Launch is for a number of vectors, which is that of ids, and weights of type
-// t. It is an error if there is no kernel for the type or the shape.
+// t. It is an error if there is no kernel for the type or the shape, or if the
+// ids are not whole groups of Share.
 func (a MatVecID) Launch(t quant.Type, vectors int) (Launch, error) {
 	f, err := matVecFor(t, a.Cols, a.Height)
 	if err != nil {
 		return Launch{}, err
 	}
-	if a.Share == 0 {
-		return Launch{}, fmt.Errorf("kernel: matrix-vector product by id: 0 ids share a vector")
+	if a.Share == 0 || vectors%int(a.Share) != 0 {
+		return Launch{}, fmt.Errorf("kernel: matrix-vector product by id: %d ids cannot share vectors %d at a time", vectors, a.Share)
 	}
 	a.Lanes = matVecLanes(int(a.Cols), f.unit)
-	return Launch{f.id(a), matVecGroups(a.Height, a.Lanes, vectors)}, nil
+	groups := matVecGroups(a.Height, a.Lanes)
+	groups[1], groups[2] = uint32(vectors)/a.Share, a.Share
+	return Launch{f.id(a), groups}, nil
 }
 
 // matVecFor is the kernels for weights of a type and a shape.
@@ -125,10 +130,10 @@ func matVecLanes(n, unit int) uint32 {
 	return matVecRows // the fewest: in the end each of them holds a row's sum
 }
 
-// matVecGroups is the grid for matrices of a height and a number of vectors.
-func matVecGroups(height, lanes uint32, vectors int) [3]uint32 {
+// matVecGroups is the grid for one product with a matrix of a height.
+func matVecGroups(height, lanes uint32) [3]uint32 {
 	rows := matVecItems / lanes * matVecRows
-	return [3]uint32{(height + rows - 1) / rows, uint32(vectors), 1}
+	return [3]uint32{(height + rows - 1) / rows, 1, 1}
 }
 
 // One type for each entry point: a kernel's arguments are a type of their own.

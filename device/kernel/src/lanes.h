@@ -3,6 +3,9 @@
 #pragma once
 #include "gpu.h"
 
+// INLINE is DEV for members.
+#define INLINE inline __attribute__((always_inline))
+
 // across is x of the lane whose number differs by MASK, 1 to 16. All lanes of
 // the wave take part.
 template <u32 MASK> DEV u32 across(u32 x) {
@@ -24,5 +27,13 @@ DEV u32 uniform(u32 x) {
 	return __builtin_amdgcn_readfirstlane(x);
 #else
 	return x;
+#endif
+}
+
+// issue_loads stands between loads and their use: all of them go out before
+// anything waits for one. The compiler would rather save registers.
+DEV void issue_loads() {
+#if defined(__AMDGCN__)
+	__builtin_amdgcn_sched_barrier(0);
 #endif
 }

@@ -4,6 +4,13 @@
 
 constexpr u32 Q8_ELEMS = 128, Q8_BYTES = 144; // of a group of four blocks
 
+// q8_bytes is the size of a row of n elements.
+DEV u64 q8_bytes(u32 n) { return (u64)((n + Q8_ELEMS - 1) / Q8_ELEMS) * Q8_BYTES; }
+
+// The halfs of a word.
+DEV f32 low_half(u32 x) { return (f32)__builtin_bit_cast(f16, (u16)x); }
+DEV f32 high_half(u32 x) { return (f32)__builtin_bit_cast(f16, (u16)(x >> 16)); }
+
 // q8_pack packs x, four consecutive elements of a row from number at on, a
 // multiple of 4. Eight neighbouring lanes, at / 4 % 8 each, pack a block
 // together: all of them must take part, with zeros behind the end of the row.
