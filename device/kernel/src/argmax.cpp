@@ -13,18 +13,18 @@ KERNEL(ITEMS) argmax(const GLOBAL f32 *logits, GLOBAL i32 *out, GLOBAL Fault *fa
 
 	// A work-item's own greatest: it meets them in the order of their indices, so
 	// only what is above the best, or its first NaN, takes its place.
-	f32 best = -__builtin_inff();
-	u32 at = n;
-	for (u32 i = 4 * local_id(); i < n; i += 4 * ITEMS) {
+	u32 at = 4 * local_id();
+	f32 best = at < n ? logits[at] : 0;
+	for (u32 i = at; i < n; i += 4 * ITEMS) {
 		f32x4 x = load4(logits, i, n);
 		UNROLL for (u32 k = 0; k < 4; k++)
-			if (i + k < n && best == best && (at == n || !(x[k] <= best))) best = x[k], at = i + k;
+			if (!(x[k] <= best) && best == best && i + k < n) best = x[k], at = i + k;
 	}
-	u64 key = wave_max(at < n ? order_key(best, at) : 0);
+	u64 key = greatest(at < n ? order_key(best, at) : 0);
 	if (lane_id() == 0) keys[wave_id()] = key;
 	barrier_lds();
 	if (wave_id()) return;
-	key = wave_max(lane_id() < ITEMS / WAVE ? keys[lane_id()] : 0);
+	key = greatest(lane_id() < ITEMS / WAVE ? keys[lane_id()] : 0);
 	if (lane_id()) return;
 	at = order_index(key), best = logits[at];
 	if (!finite(best)) report(faults + row, mark, at, best);

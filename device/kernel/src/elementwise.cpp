@@ -31,10 +31,18 @@ KERNEL(ITEMS) swiglu(const GLOBAL f32 *gate, const GLOBAL f32 *up, GLOBAL f32 *o
 // swiglu_q8: swiglu in Q8_1 x4.
 KERNEL(ITEMS) swiglu_q8(const GLOBAL f32 *gate, const GLOBAL f32 *up, GLOBAL u8 *q8, u32 n) {
 	u64 row = (u64)group_y() * n;
-	u32 i = at(), groups = (n + Q8_ELEMS - 1) / Q8_ELEMS;
-	if (i >= groups * Q8_ELEMS) return;
-	q8 += (u64)group_y() * groups * Q8_BYTES;
-	q8_pack(q8, i, gated(load4(gate + row, i, n), load4(up + row, i, n)));
+	u32 i = at();
+	if (i >= (n + Q8_ELEMS - 1) / Q8_ELEMS * Q8_ELEMS) return;
+	q8_pack(q8 + group_y() * q8_bytes(n), i, gated(load4(gate + row, i, n), load4(up + row, i, n)));
+}
+
+// weighted is the sum over u of weights[u] times elements i to i+3 of x[u], rows
+// of n. WHOLE says that n is a multiple of 4: then loads wait for nothing.
+template <bool WHOLE> DEV f32x4 weighted(const GLOBAL f32 *x, const GLOBAL f32 *weights, u32 i, u32 n, u32 used) {
+	f32x4 sum = 0;
+	_Pragma("unroll 4") for (u32 u = 0; u < used; u++, x += n)
+		sum += weights[u] * (WHOLE ? *(const GLOBAL f32x4 *)(x + i) : load4(x, i, n));
+	return sum;
 }
 
 // moe_sum: out = the sum over u of weights[u] * x[u], used rows of n to a row of
@@ -42,8 +50,7 @@ KERNEL(ITEMS) swiglu_q8(const GLOBAL f32 *gate, const GLOBAL f32 *up, GLOBAL u8 
 KERNEL(ITEMS) moe_sum(const GLOBAL f32 *x, const GLOBAL f32 *weights, GLOBAL f32 *out, u32 n, u32 used) {
 	u64 row = group_y();
 	u32 i = at();
-	weights += row * used;
-	f32x4 sum = 0;
-	for (u32 u = 0; u < used; u++) sum += weights[u] * load4(x + (row * used + u) * n, i, n);
-	store4(out + row * n, i, n, sum);
+	if (i >= n) return;
+	weights += row * used, x += row * used * n, out += row * n;
+	store4(out, i, n, n % 4 == 0 ? weighted<true>(x, weights, i, n, used) : weighted<false>(x, weights, i, n, used));
 }

@@ -127,26 +127,3 @@ DEV void fence_device() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 #endif
 
 DEV f32 shuffle_xor(f32 x, u32 mask) { return __builtin_bit_cast(f32, shuffle_xor(__builtin_bit_cast(u32, x), mask)); }
-
-// wave_sum and wave_max are over the lanes whose numbers differ below n, a
-// power of two; every lane gets the result.
-DEV f32 wave_sum(f32 x, u32 n = WAVE) {
-	for (u32 m = n / 2; m; m >>= 1) x += shuffle_xor(x, m);
-	return x;
-}
-DEV f32 wave_max(f32 x, u32 n = WAVE) {
-	for (u32 m = n / 2; m; m >>= 1) x = __builtin_fmaxf(x, shuffle_xor(x, m));
-	return x;
-}
-
-// group_sum is the sum over all work-items of a workgroup of N, in the same
-// order every time; scratch holds N / WAVE floats and is free afterwards.
-template <u32 N> DEV f32 group_sum(f32 x, LDS f32 *scratch) {
-	x = wave_sum(x);
-	if (lane_id() == 0) scratch[wave_id()] = x;
-	barrier_lds();
-	f32 sum = 0;
-	for (u32 i = 0; i < N / WAVE; i++) sum += scratch[i];
-	barrier_lds();
-	return sum;
-}

@@ -1,5 +1,6 @@
 // Normalisation: x / sqrt(mean(x^2) + eps) * weight.
 #include "q8.h"
+#include "reduce.h"
 #include "row.h"
 
 enum { ITEMS = 256 };
@@ -25,7 +26,7 @@ DEV void scaled(const GLOBAL f32 *x, const GLOBAL f32 *weight, f32 scale, GLOBAL
 
 // row_of is this workgroup's row in Q8_1 x4, or null.
 DEV GLOBAL u8 *row_of(GLOBAL u8 *q8, u32 n) {
-	return q8 ? q8 + (u64)group_x() * ((n + Q8_ELEMS - 1) / Q8_ELEMS * Q8_BYTES) : q8;
+	return q8 ? q8 + group_x() * q8_bytes(n) : q8;
 }
 
 // norm_row is the norm of a row x.

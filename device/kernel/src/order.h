@@ -1,6 +1,6 @@
 // The greatest of floats with the lowest index, and what is wrong with it.
 #pragma once
-#include "gpu.h"
+#include "lanes.h"
 
 // order_key is a number that is greater for a greater x and, among equals, for a
 // lower index; a NaN is above everything. It is never 0.
@@ -13,9 +13,14 @@ DEV u64 order_key(f32 x, u32 index) {
 
 DEV u32 order_index(u64 key) { return ~(u32)key; }
 
-DEV u64 wave_max(u64 x) {
-	for (u32 m = WAVE / 2; m; m >>= 1) x = most(x, (u64)shuffle_xor((u32)(x >> 32), m) << 32 | shuffle_xor((u32)x, m));
-	return x;
+template <u32 MASK> DEV u64 greater(u64 key) {
+	return most(key, (u64)across<MASK>((u32)(key >> 32)) << 32 | across<MASK>((u32)key));
+}
+
+// greatest is the greatest key of a wave's lanes; each gets it.
+DEV u64 greatest(u64 key) {
+	static_assert(WAVE == 32);
+	return greater<1>(greater<2>(greater<4>(greater<8>(greater<16>(key)))));
 }
 
 DEV bool finite(f32 x) { return __builtin_fabsf(x) < __builtin_inff(); }

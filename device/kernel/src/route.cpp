@@ -1,6 +1,7 @@
 // The router of a mixture of experts.
 #include "exp.h"
 #include "order.h"
+#include "reduce.h"
 
 enum { ITEMS = WAVE };
 
@@ -22,7 +23,7 @@ KERNEL(ITEMS) moe_route(const GLOBAL f32 *logits, GLOBAL i32 *chosen, GLOBAL f32
 			u64 k = order_key(logits[e], e);
 			if (k <= bound) key = most(key, k);
 		}
-		key = wave_max(key);
+		key = greatest(key);
 		bound = key - 1;
 		// Whatever the logits and however many are asked for, ids are of experts.
 		u32 id = least(order_index(key), experts - 1);
