@@ -33,8 +33,11 @@ var lanes = []lane{
 	}},
 	{"split", inF32, false, always, runSplit(false, false)},
 	{"split q8", inF32, true, always, runSplit(false, true)},
+	{"split tile", inF16, false, (*attention).tiled, runSplit(true, false)},
 	{"fused", inF32, false, always, runFused(false, false)},
 	{"fused q8", inF32, true, (*attention).packed, runFused(false, true)},
+	{"fused tile", inF16, false, (*attention).tiled, runFused(true, false)},
+	{"fused tile q8", inF16, true, func(p *attention) bool { return p.tiled() && p.packed() }, runFused(true, true)},
 }
 
 // runSplit is a produce launch and the reducer that the depth asks for.
@@ -158,7 +161,7 @@ func TestPartialStatesAreTheReferences(t *testing.T) {
 			for name, p := range smallShapes() {
 				p.seed = 2
 				p.fill()
-				for _, tile := range []bool{false} {
+				for _, tile := range []bool{false, true} {
 					if tile && !p.tiled() {
 						continue
 					}

@@ -93,6 +93,15 @@ DEV State state_at(GLOBAL f32 *states, u64 index, u32 group, u32 v_dim) {
 	return {states, states + group, states + 2 * group};
 }
 
+// PRODUCE is the body of an entry point for the first of two launches: one
+// workgroup a split, KV head and row; leave(memory, keys, span, state) differs.
+#define PRODUCE(leave) \
+	u32 split = group_x(), head = group_y(), row = group_z(); \
+	Span keys = part(span(pos, row, window), split); \
+	if (keys.first == keys.end) return; \
+	Keys x = keys_of(row, head, q, k, v, mask, pos, slot, kv_heads, group, head_dim, v_dim, context, window, mask_keys, mask_f32, scale); \
+	leave(&memory, x, keys, state_at(states, ((u64)row * kv_heads + head) * splits + split, group, v_dim));
+
 // origin is what exponents are taken relative to: the maximum, or any number if
 // there is no score, so that differences to it are no NaNs.
 DEV f32 origin(f32 max) { return max == NOTHING ? 0 : max; }
@@ -114,4 +123,14 @@ DEV f32 all_max(f32 x) {
 DEV f32 all_sum(f32 x) {
 	x += across<1>(x), x += across<2>(x), x += across<4>(x), x += across<8>(x), x += across<16>(x);
 	return WAVE == 64 ? x + other_half(x) : x;
+}
+// ballot has a bit for each of the first 32 lanes.
+DEV u32 ballot(bool x) {
+#if !defined(__AMDGCN__)
+	return (u32)__nvvm_vote_ballot_sync(~0u, x);
+#elif defined(WAVE64)
+	return (u32)__builtin_amdgcn_ballot_w64(x);
+#else
+	return __builtin_amdgcn_ballot_w32(x);
+#endif
 }

@@ -21,8 +21,8 @@ struct Arrival {
 		return uniform(*before) == count - 1;
 	}
 
-	// leave takes the arrivals away again: a counter that was not 0 stays wrong.
-	__attribute__((always_inline)) void leave() const {
+	// reset takes the arrivals away again: a counter that was not 0 stays wrong.
+	__attribute__((always_inline)) void reset() const {
 		if (local_id() == 0) fetch_add(counters + index, 0u - count);
 	}
 };
@@ -68,7 +68,7 @@ struct Group {
 	if (!arrival.last(&before)) return; \
 	of.merge(&scales, arrival.count); \
 	pack; \
-	arrival.leave();
+	arrival.reset();
 #define FUSED(name, Scratch, leave) \
 	KERNEL(ITEMS) name(OPERANDS, ARRIVALS, HEADS_AND_KEYS, u32 splits, MASK_AND_SCALE) { FUSED_BODY(Scratch, leave, ) }
 #define FUSED_Q8(name, Scratch, leave) \

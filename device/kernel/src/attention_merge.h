@@ -90,4 +90,3 @@ DEV void pack_q8(const GLOBAL f32 *row, GLOBAL u8 *q8, u32 from, u32 end) {
 	u32 stop = (end + Q8_ELEMS - 1) / Q8_ELEMS * Q8_ELEMS;
 	for (u32 at = from + 4 * local_id(); at < stop; at += 4 * ITEMS) q8_pack(q8, at, at < end ? *(const GLOBAL f32x4 *)(row + at) : f32x4{});
 }
-DEV u32 q8_bytes(u32 elements) { return (elements + Q8_ELEMS - 1) / Q8_ELEMS * Q8_BYTES; }
