@@ -207,7 +207,7 @@ func (s *engineSession) Lanes() Lanes {
 		}
 	}
 	l.Lane = strings.Join(names, "+")
-	l.Faults = len(now.Faults) - len(before.Faults)
+	l.Faults = now.Faulted - before.Faulted
 	for _, d := range now.Declines {
 		if d.Count > declineCount(before, d) {
 			l.Declined = append(l.Declined, fmt.Sprintf("%s: %s", d.Lane, d.Reason))

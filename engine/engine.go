@@ -85,8 +85,9 @@ type Engine struct {
 	past     tally      // of programs out of use
 	retiring []*program // to be closed before the next step
 	compiled int
-	steps    int // run so far
-	faults   []FaultRecord
+	steps    int           // run so far
+	faulted  int           // how often a running kernel faulted
+	faults   []FaultRecord // the latest
 	// quarantined is, by class, the registrations that faulted and when.
 	quarantined map[class]map[string]string
 	free        []int // slots nobody holds

@@ -96,8 +96,21 @@ func (e *Engine) blame(p *program, f *device.Fault) error {
 			rec.Then = "quarantined"
 		}
 	}
-	e.faults = append(e.faults, rec)
+	e.note(rec)
 	return nil
+}
+
+// keptFaults is how many faults an engine describes: one that faults for ever
+// does not grow for ever.
+const keptFaults = 1000
+
+// note records a fault, the latest ones in full.
+func (e *Engine) note(rec FaultRecord) {
+	e.faulted++
+	if len(e.faults) == keptFaults {
+		e.faults = append(e.faults[:0], e.faults[1:]...)
+	}
+	e.faults = append(e.faults, rec)
 }
 
 // replace puts a registration in quarantine and a program without it in the
@@ -134,7 +147,7 @@ func (e *Engine) quarantine(p *program, f *device.Fault, r *rescue) (*program, e
 	r.tried = append(r.tried, d.Chosen)
 	if r.again[d.Chosen] {
 		rec.Then = "given up"
-		e.faults = append(e.faults, rec)
+		e.note(rec)
 		e.release(p.class, r.adding) // the fault is not theirs: all of them have it
 		if err := e.retire(p); err != nil {
 			return nil, err
@@ -156,7 +169,7 @@ func (e *Engine) quarantine(p *program, f *device.Fault, r *rescue) (*program, e
 		r.again[d.Chosen] = true
 		rec.Then = "run again"
 	}
-	e.faults = append(e.faults, rec)
+	e.note(rec)
 	return q, nil
 }
 

@@ -30,7 +30,8 @@ type Record struct {
 	Steps    int
 	Lanes    []LaneCount    // by name
 	Declines []DeclineCount // by name and reason
-	Faults   []FaultRecord  // in order
+	Faulted  int            // faults of running kernels
+	Faults   []FaultRecord  // the last thousand of them, in order
 }
 
 // tally counts what programs ran.
@@ -74,7 +75,7 @@ func (e *Engine) Record() Record {
 		t.add(p)
 	}
 	r := Record{
-		Steps: t.steps, Faults: slices.Clone(e.faults),
+		Steps: t.steps, Faulted: e.faulted, Faults: slices.Clone(e.faults),
 		Lanes: slices.Collect(maps.Values(t.lanes)), Declines: slices.Collect(maps.Values(t.declines)),
 	}
 	slices.SortFunc(r.Lanes, func(a, b LaneCount) int { return cmp.Compare(a.Lane, b.Lane) })

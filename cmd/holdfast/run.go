@@ -210,7 +210,7 @@ func (r *runFlags) report(e *engine.Engine, res *engine.Result, w io.Writer) {
 		declines += d.Count
 	}
 	fmt.Fprintf(w, "prompt %d tokens, %.1f tok/s; decode %d tokens, %.1f tok/s; lanes %s; declines %d; faults %d\n",
-		t.PromptTokens, t.PromptRate(), t.DecodeTokens, t.DecodeRate(), strings.Join(attention, ","), declines, len(rec.Faults))
+		t.PromptTokens, t.PromptRate(), t.DecodeTokens, t.DecodeRate(), strings.Join(attention, ","), declines, rec.Faulted)
 	reportFaults(w, rec.Faults)
 	if res.Reason == engine.StopContext {
 		fmt.Fprintf(w, "ended early: the context of %d is full (-c sets it)\n", e.Context())
