@@ -50,5 +50,7 @@ func All() []Args {
 		AttentionFused64{},
 		AttentionFused128Q8{},
 		AttentionFused64Q8{},
+		AttentionPlantedQ8{},
+		AttentionPlanted128Q8{},
 	}
 }

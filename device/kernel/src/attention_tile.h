@@ -38,7 +38,10 @@ template <u32 DIM> struct Tiles {
 	// over attends heads [head, head + heads) to keys [lo, hi).
 	__attribute__((always_inline)) void over(const Keys &x, u32 head, u32 heads, u32 lo, u32 hi) {
 		typedef Tile<DIM> T;
-		for (u32 i = local_id(); i < HEADS * DIM; i += ITEMS) m->q[i / DIM][i % DIM] = i < heads * DIM ? (f16)(x.q[head * DIM + i] * x.scale) : (f16)0;
+		for (u32 i = 4 * local_id(); i < HEADS * DIM; i += 4 * ITEMS) {
+			f32x4 y = i < heads * DIM ? *(const GLOBAL f32x4 *)(x.q + head * DIM + i) * x.scale : f32x4{};
+			*(LDS f16x4 *)&m->q[i / DIM][i % DIM] = __builtin_convertvector(y, f16x4);
+		}
 		barrier_lds();
 		f32 max[T::OWN], sum[T::OWN];
 		UNROLL for (u32 o = 0; o < T::OWN; o++) max[o] = NOTHING, sum[o] = 0;

@@ -7,7 +7,7 @@
 #pragma once
 #include "attention.h"
 
-typedef f16 f16x4 __attribute__((ext_vector_type(4)));
+typedef u32 u32x8 __attribute__((ext_vector_type(8)));
 typedef f16 f16x16 __attribute__((ext_vector_type(16)));
 
 constexpr u32 GROUPS = WAVE / 16;        // of lanes with the same columns
@@ -32,7 +32,7 @@ template <u32 DIM> struct Tile {
 	struct Memory {
 		f16 p[16][16]; // [head][key], the keys as key() orders them
 	};
-	typedef f16 Piece __attribute__((ext_vector_type(WIDTH)));
+	typedef u32 Piece __attribute__((ext_vector_type(WIDTH / 2)));
 
 	f16x16 k[DIM / 16];
 	Piece v[16];
@@ -61,8 +61,12 @@ template <u32 DIM> struct Tile {
 	template <class F> __attribute__((always_inline)) void load(const GLOBAL f16 *keys, const GLOBAL f16 *values, F row) {
 		const GLOBAL f16 *from = keys + (u64)row(lane_id() % 16) * DIM;
 		UNROLL for (u32 j = 0; j < DIM / 16; j++) k[j] = *(const GLOBAL f16x16 *)(from + 16 * j);
+		u32 mine = lane_id() % 16 * WIDTH * 2; // bytes
 		// Product element n is the key that lane group n / SCORES has its score of.
-		UNROLL for (u32 n = 0; n < 16; n++) v[n] = *(const GLOBAL Piece *)(values + (u64)row(n % SCORES * GROUPS + n / SCORES) * DIM + lane_id() % 16 * WIDTH);
+		UNROLL for (u32 n = 0; n < 16; n++) {
+			const GLOBAL u8 *line = (const GLOBAL u8 *)(values + (u64)row(n % SCORES * GROUPS + n / SCORES) * DIM);
+			v[n] = *(const GLOBAL Piece *)(line + mine);
+		}
 	}
 
 	// score computes the lane's scores; q is [16][stride].
@@ -84,9 +88,9 @@ template <u32 DIM> struct Tile {
 		f16x16 b = *(const LDS f16x16 *)m->p[head];
 		barrier_wave();
 		UNROLL for (u32 r = 0; r < WIDTH; r++) {
-			f16x16 a;
-			UNROLL for (u32 n = 0; n < 16; n++) a[n] = v[n][r];
-			out[r] = multiply(a, b, out[r] * change[0]);
+			u32x8 a;
+			UNROLL for (u32 n = 0; n < 8; n++) a[n] = __builtin_amdgcn_perm(v[2 * n + 1][r / 2], v[2 * n][r / 2], r % 2 ? 0x07060302 : 0x05040100);
+			out[r] = multiply(__builtin_bit_cast(f16x16, a), b, out[r] * change[0]);
 		}
 	}
 
