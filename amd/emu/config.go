@@ -88,6 +88,8 @@ type Config struct {
 	Mode     Mode
 	Seed     uint64
 	Schedule Schedule
+	// Timing is when accesses complete in relaxed memory.
+	Timing Timing
 	// Workers is how many goroutines run workgroups at the same time; 0 and 1
 	// mean one. More are used only with coherent memory, an InOrder schedule
 	// without preemptions, no observer and no pressure. Then the order of

@@ -37,6 +37,9 @@ func New(c Config) (*Device, error) {
 	case c.Mode > Relaxed:
 		return nil, fmt.Errorf("emu: no memory mode %d", c.Mode)
 	}
+	if err := c.Timing.check(c.Mode); err != nil {
+		return nil, err
+	}
 	if c.ComputeUnits == 0 {
 		c.ComputeUnits = 8
 	}

@@ -30,6 +30,7 @@
 // decoding. inst.go is a predecoded instruction and wave.go the state that
 // instructions change; what they do is in sop*.go and scalar*.go, in vector*.go,
 // vop*.go and float*.go, and in memory.go, flat.go, mubuf.go, ds.go, smem.go and
-// atomic.go. relaxed.go is relaxed memory and wait.go its waits, pressure.go what
-// a driver does meanwhile, host.go the host's view of memory.
+// atomic.go. relaxed.go is relaxed memory, pending.go what waves have under way
+// there, timing.go when that completes, and wait.go the waits for it; pressure.go
+// is what a driver does meanwhile, host.go the host's view of memory.
 package emu

@@ -130,13 +130,16 @@ func runDSPair(w *wave, in *inst) {
 	p := in.aux.(*dsPair)
 	// Both addresses are read before a result replaces the register.
 	addr := w.vgpr[p.first.addr]
-	for _, m := range [...]*memOp{&p.first, &p.second} {
+	for i, m := range [...]*memOp{&p.first, &p.second} {
 		if m.quickLDS(w, &addr) {
 			continue
 		}
-		a := w.begin(in, m, LDS)
-		for i := range w.n {
-			a.Addr[i] = uint64(addr[i] + uint32(m.offset))
+		a := w.describe(in, m, LDS)
+		if i == 0 { // one instruction
+			w.pending.count(in.Op.Format, m)
+		}
+		for l := range w.n {
+			a.Addr[l] = uint64(addr[l] + uint32(m.offset))
 		}
 		w.window(m, a, w.ldsOf)
 	}
@@ -166,8 +169,8 @@ func runDSAddTid(w *wave, in *inst) {
 // runAppend adds n for each active lane to the counter at M0's base plus the
 // offset, and gives the old value to all of them.
 func runAppend(w *wave, in *inst, n int) {
-	m := memOp{kind: Atomic, bytes: 4, returns: true}
-	a := w.begin(in, &m, LDS)
+	m := &memOp{kind: Atomic, bytes: 4, returns: true, dst: reg(&in.Operands[0])}
+	a := w.begin(in, m, LDS)
 	at := uint64(w.sgpr[isa.RegM0]>>16 + uint32(in.Mods.Offset))
 	for i := range w.n {
 		a.Addr[i] = at
@@ -183,9 +186,13 @@ func runAppend(w *wave, in *inst, n int) {
 	w.waitcnt(noWait, noWait, 0) // behind the wave's own stores
 	old := binary.LittleEndian.Uint32(mem[at:])
 	binary.LittleEndian.PutUint32(mem[at:], old+uint32(n*bits.OnesCount64(a.Lanes)))
-	dst := &w.vgpr[reg(&in.Operands[0])]
+	before := w.registersOf(m)
+	dst := &w.vgpr[m.dst]
 	for lanes := a.Lanes; lanes != 0; lanes &= lanes - 1 {
 		dst[bits.TrailingZeros64(lanes)] = old
+	}
+	if l, ok := w.postpone(m, a.Lanes, before); ok {
+		w.pending.addLocal(l)
 	}
 }
 
@@ -225,8 +232,9 @@ func prepareSwizzle(in *inst) error {
 	return nil
 }
 
-func runSwizzle(w *wave, in *inst) {
-	w.pending.locals++
+func runSwizzle(w *wave, in *inst) { w.exchange(in, swizzleLanes) }
+
+func swizzleLanes(w *wave, in *inst) {
 	s := in.aux.(*swizzle)
 	exec := w.active()
 	src := w.vgpr[reg(&in.Operands[1])]
@@ -242,8 +250,9 @@ func runSwizzle(w *wave, in *inst) {
 	}
 }
 
-func runBPermute(w *wave, in *inst) {
-	w.pending.locals++
+func runBPermute(w *wave, in *inst) { w.exchange(in, gatherLanes) }
+
+func gatherLanes(w *wave, in *inst) {
 	off := uint32(in.Mods.Offset)
 	exec := w.active()
 	src := &w.vec.moved
@@ -265,10 +274,11 @@ func runBPermute(w *wave, in *inst) {
 	}
 }
 
-// runPermute sends each active lane's data to the lane that its address names;
+func runPermute(w *wave, in *inst) { w.exchange(in, scatterLanes) }
+
+// scatterLanes sends each active lane's data to the lane that its address names;
 // of several the highest wins, and where nobody sends there is 0.
-func runPermute(w *wave, in *inst) {
-	w.pending.locals++
+func scatterLanes(w *wave, in *inst) {
 	exec := w.active()
 	addr, src := &w.vgpr[reg(&in.Operands[1])], &w.vgpr[reg(&in.Operands[2])]
 	var out lanes

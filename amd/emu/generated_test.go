@@ -96,7 +96,9 @@ func report(t *testing.T, failures []failure) {
 	sort.Slice(failures, func(i, j int) bool { return failures[i].program.Seed < failures[j].program.Seed })
 	kinds := map[string][]failure{}
 	for _, f := range failures {
-		kind, _, _ := strings.Cut(f.detail, ":")
+		run, rest, _ := strings.Cut(f.detail, ": ")
+		kind, _, _ := strings.Cut(rest, ":")
+		kind = run + ": " + kind
 		if _, text, ok := strings.Cut(f.detail, "not supported: "); ok {
 			kind = "not supported: " + strings.Fields(text)[0]
 		}
@@ -166,26 +168,41 @@ func judge(dir string, programs []*progen.Program, variants []progen.Variant) ([
 			return failures, err
 		}
 		for i, p := range programs {
-			got, err := runProgram(parsed, progen.Name(i), p)
-			detail := ""
-			if err != nil {
-				detail = err.Error()
-			} else {
-				detail = progen.Diff(want[v.Wave][i], got)
-			}
-			if detail != "" {
-				failures = append(failures, failure{p, v, detail})
+			for _, run := range runs {
+				got, err := runProgram(parsed, progen.Name(i), p, run.Config)
+				detail := ""
+				if err != nil {
+					detail = err.Error()
+				} else {
+					detail = progen.Diff(want[v.Wave][i], got)
+				}
+				if detail != "" {
+					failures = append(failures, failure{p, v, run.name + ": " + detail})
+				}
 			}
 		}
 	}
 	return failures, nil
 }
 
+// runs are the ways in which each program is run.
+var runs = []struct {
+	name string
+	emu.Config
+}{
+	{"coherent", emu.Config{}},
+	{"late loads", emu.Config{Mode: emu.Relaxed, Timing: emu.Timing{LateLoads: true}}},
+	{"random timing", emu.Config{
+		Mode: emu.Relaxed, Schedule: emu.Schedule{Waves: emu.Random, Quantum: 16},
+		Timing: emu.Timing{LateLoads: true, EarlyLoads: 0.05, EarlyStores: 0.05},
+	}},
+}
+
 // runProgram runs one program on a device of its own.
-func runProgram(o *hsaco.Object, name string, p *progen.Program) (*progen.Results, error) {
+func runProgram(o *hsaco.Object, name string, p *progen.Program, c emu.Config) (*progen.Results, error) {
 	in := p.Input()
 	r := progen.NewResults(in)
-	c := emu.Config{Budget: 1 << 24, Seed: p.Seed, Poison: true}
+	c.Budget, c.Seed, c.Poison = 1<<24, p.Seed, true
 	_, err := launch(o, name, c, [3]uint32{progen.Items * progen.Groups}, [3]uint32{progen.Items}, in, r.Out, r.Memory, r.Shared)
 	return r, err
 }

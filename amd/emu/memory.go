@@ -119,14 +119,19 @@ func reg(o *isa.Operand) int {
 	return -1
 }
 
-// begin starts the description of an access, which the observer may see. It is
-// part of the wave so that nothing is allocated.
+// begin counts an instruction that accesses memory, and describes the access.
 func (w *wave) begin(in *inst, m *memOp, space MemorySpace) *Access {
+	w.pending.count(in.Op.Format, m)
+	return w.describe(in, m, space)
+}
+
+// describe starts the description of an access, which the observer may see. It
+// is part of the wave so that nothing is allocated.
+func (w *wave) describe(in *inst, m *memOp, space MemorySpace) *Access {
 	a := &w.access
 	a.Wave, a.Inst, a.Space, a.Kind, a.Returns, a.Bytes = Wave{w}, &in.Inst, space, m.kind, m.returns, m.bytes
 	a.Lanes = w.active()
 	a.GLC, a.SLC, a.DLC = m.glc, m.slc, m.dlc
-	w.pending.count(in.Op.Format, m)
 	return a
 }
 
@@ -360,6 +365,18 @@ func (w *wave) window(m *memOp, a *Access, bytes func(lane int) []byte) {
 		w.relaxed.lds(w, m, a)
 		return
 	}
+	if m.kind == Load && w.late() { // of scratch, which nobody else changes
+		l := newPendingLoad(m, a)
+		l.known = true
+		for i := range l.lanes {
+			p := &l.lanes[i]
+			copy(p.data[:m.bytes], bytes(int(p.lane))[p.addr:])
+		}
+		w.pending.addLoad(l)
+		w.deliver(pendingMost)
+		return
+	}
+	old := w.registersOf(m)
 	for lanes := a.Lanes; lanes != 0; lanes &= lanes - 1 {
 		lane := bits.TrailingZeros64(lanes)
 		p := bytes(lane)[a.Addr[lane]:][:m.bytes]
@@ -371,5 +388,9 @@ func (w *wave) window(m *memOp, a *Access, bytes func(lane int) []byte) {
 		case Atomic:
 			m.modify(w, lane, p)
 		}
+	}
+	if l, ok := w.postpone(m, a.Lanes, old); ok {
+		w.pending.addLoad(l)
+		w.deliver(pendingMost)
 	}
 }

@@ -156,7 +156,7 @@ func runBuffer(w *wave, in *inst) {
 	}
 	a := w.begin(in, m, Global)
 	soff := uint64(p.soff.get32(w))
-	inside := uint64(0)
+	var inside, outside uint64
 	for lanes := a.Lanes; lanes != 0; lanes &= lanes - 1 {
 		lane := bits.TrailingZeros64(lanes)
 		offset, index := uint64(p.offset), uint64(0)
@@ -174,13 +174,7 @@ func runBuffer(w *wave, in *inst) {
 			raw += soff
 		}
 		if d.outOfRange(index, raw, m.bytes) {
-			// Hardware drops a store and loads 0.
-			if m.kind != Store && m.dst >= 0 {
-				var zeros [16]byte
-				z := *m
-				z.kind = Load
-				z.load(w, lane, zeros[:])
-			}
+			outside |= 1 << lane
 			continue
 		}
 		inside |= 1 << lane
@@ -188,6 +182,24 @@ func runBuffer(w *wave, in *inst) {
 	}
 	if a.Lanes = inside; inside != 0 {
 		w.global(m, a)
+	}
+	// Hardware drops a store out of range and loads 0.
+	if a.Lanes = outside; outside != 0 && m.dst >= 0 {
+		w.zeros(m, a)
+	}
+}
+
+// zeros is a load of zeros.
+func (w *wave) zeros(m *memOp, a *Access) {
+	if w.late() {
+		l := newPendingLoad(m, a)
+		l.known = true
+		w.pending.addLoad(l)
+		return
+	}
+	var none [16]byte
+	for lanes := a.Lanes; lanes != 0; lanes &= lanes - 1 {
+		m.load(w, bits.TrailingZeros64(lanes), none[:])
 	}
 }
 

@@ -59,7 +59,7 @@ func (w *wave) executePlain() {
 	}
 }
 
-// executeChecked is the run loop with an observer or preemption points.
+// executeChecked is the run loop with an observer, preemption points or timing.
 func (w *wave) executeChecked() {
 	b := w.block
 	for w.left > 0 {
@@ -79,6 +79,9 @@ func (w *wave) executeChecked() {
 			in = w.fetch(pc)
 		}
 		w.at = pc
+		if w.timing != nil {
+			w.passTime()
+		}
 		if w.obs != nil {
 			w.obs.Instruction(Wave{w}, &in.Inst)
 		}
@@ -142,7 +145,7 @@ func (w *wave) run(n int) (err error) {
 			panic(e) // a bug of ours
 		}
 	}()
-	if w.obs != nil || w.breaks != nil {
+	if w.obs != nil || w.breaks != nil || w.timing != nil {
 		w.executeChecked()
 	} else {
 		w.executePlain()

@@ -14,9 +14,23 @@ import (
 	"github.com/holdfast-llm/holdfast/amd/hsaco"
 )
 
-// compile makes a linked code object of a source in testdata, once for each
-// test binary and flags.
+// compile makes a linked code object of a source in testdata.
 func compile(t testing.TB, source, flags string) *hsaco.Object {
+	t.Helper()
+	return parse(t, build(t, source, flags))
+}
+
+func parse(t testing.TB, file []byte) *hsaco.Object {
+	t.Helper()
+	o, err := hsaco.Parse("o.hsaco", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// build is the file of compile.
+func build(t testing.TB, source, flags string) []byte {
 	t.Helper()
 	needClang(t)
 	dir := t.TempDir()
@@ -24,11 +38,11 @@ func compile(t testing.TB, source, flags string) *hsaco.Object {
 	args := append(strings.Fields("-target amdgcn-amd-amdhsa -mcpu=gfx1151 -x c++ -std=c++20 -ffreestanding -nogpulib -ffp-contract=off"), strings.Fields(flags)...)
 	tool(t, "clang-22", append(args, "-c", filepath.Join("testdata", source), "-o", object)...)
 	tool(t, "ld.lld-22", "-shared", object, "-o", linked)
-	o, err := hsaco.Open(linked)
+	file, err := os.ReadFile(linked)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return o
+	return file
 }
 
 // witness compiles a source in testdata for the host and returns its path.

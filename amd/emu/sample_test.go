@@ -19,12 +19,17 @@ var builds = []struct{ name, flags string }{
 
 // schedules must not matter to a kernel that synchronises.
 var schedules = map[string]emu.Config{
-	"in order":                {},
-	"two workers":             {Workers: 2},
-	"reverse, backward":       {Schedule: emu.Schedule{Waves: emu.ReverseAfterBarriers, Groups: emu.Backward}, Poison: true},
-	"round robin":             {Schedule: emu.Schedule{Waves: emu.RoundRobin}, Poison: true, Seed: 1},
-	"random, shuffled":        {Schedule: emu.Schedule{Waves: emu.Random, Groups: emu.Shuffled, Resident: 8}, Seed: 3, Poison: true},
-	"relaxed":                 {Mode: emu.Relaxed, Poison: true},
+	"in order":          {},
+	"two workers":       {Workers: 2},
+	"reverse, backward": {Schedule: emu.Schedule{Waves: emu.ReverseAfterBarriers, Groups: emu.Backward}, Poison: true},
+	"round robin":       {Schedule: emu.Schedule{Waves: emu.RoundRobin}, Poison: true, Seed: 1},
+	"random, shuffled":  {Schedule: emu.Schedule{Waves: emu.Random, Groups: emu.Shuffled, Resident: 8}, Seed: 3, Poison: true},
+	"relaxed":           {Mode: emu.Relaxed, Poison: true},
+	"late loads":        {Mode: emu.Relaxed, Timing: emu.Timing{LateLoads: true}, Poison: true},
+	"random timing": {
+		Mode: emu.Relaxed, Schedule: emu.Schedule{Waves: emu.Random}, Seed: 9,
+		Timing: emu.Timing{LateLoads: true, EarlyLoads: 0.1, EarlyStores: 0.1},
+	},
 	"relaxed, random, seed 7": {Mode: emu.Relaxed, Schedule: emu.Schedule{Waves: emu.Random, Groups: emu.Shuffled}, Seed: 7},
 }
 
@@ -37,7 +42,7 @@ func everyWay(t *testing.T, source string, f func(t *testing.T, run func(kernel 
 			}
 			o := compile(t, source, b.flags)
 			for name, c := range schedules {
-				if b.name != "w32" && name != "in order" && name != "relaxed" {
+				if b.name != "w32" && name != "in order" && name != "late loads" {
 					continue
 				}
 				t.Run(name, func(t *testing.T) {

@@ -73,8 +73,28 @@ func runScalarLoad(w *wave, in *inst) {
 	if w.relaxed != nil {
 		p = w.relaxed.scalar(w, addr, int(n))
 	}
+	if w.timing == nil {
+		for i := range l.words {
+			l.set(w, i, binary.LittleEndian.Uint32(p[4*i:]))
+		}
+		return
+	}
+	var data [16]uint32
 	for i := range l.words {
-		l.set(w, i, binary.LittleEndian.Uint32(p[4*i:]))
+		data[i] = binary.LittleEndian.Uint32(p[4*i:])
+	}
+	l.deliver(w, data)
+}
+
+// deliver puts data into the registers, or has it wait there.
+func (l *scalarLoad) deliver(w *wave, data [16]uint32) {
+	if w.late() {
+		w.pending.scalars = append(w.pending.scalars, pendingScalar{l, data})
+		w.drainScalars(pendingMost)
+		return
+	}
+	for i := range l.words {
+		l.set(w, i, data[i])
 	}
 }
 
@@ -101,9 +121,9 @@ func (l *scalarLoad) loadBuffer(w *wave, in *inst, off uint64) {
 	if d.stride > 0 {
 		size *= uint64(d.stride)
 	}
+	var data [16]uint32
 	for i := range l.words {
 		at := off&^3 + 4*uint64(i)
-		v := uint32(0)
 		if at+4 <= size {
 			addr := (d.base + at) &^ 3
 			b := w.d.dev.space.Find(addr, 4)
@@ -117,8 +137,8 @@ func (l *scalarLoad) loadBuffer(w *wave, in *inst, off uint64) {
 			if w.relaxed != nil {
 				p = w.relaxed.scalar(w, addr, 4)
 			}
-			v = binary.LittleEndian.Uint32(p)
+			data[i] = binary.LittleEndian.Uint32(p)
 		}
-		l.set(w, i, v)
 	}
+	l.deliver(w, data)
 }

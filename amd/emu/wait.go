@@ -11,15 +11,20 @@ var noBuffer = Buffer{Addr: 1 << 63}
 
 // memoryReset makes a wave that is about to start forget the memory it saw.
 func (w *wave) memoryReset() {
-	w.last, w.relaxed, w.pending = &noBuffer, w.d.caches, pending{}
+	w.last, w.relaxed, w.pending, w.timing = &noBuffer, w.d.caches, pending{}, nil
+	if c := &w.d.dev.config; w.relaxed != nil && c.Timing != (Timing{}) {
+		w.timing = &c.Timing
+		w.rng = poison(c.Seed^0x74696d65, uint64(w.group.index), uint64(w.id))
+	}
 }
 
 // waitcnt waits until at most vm loads, exp exports and lgkm LDS and scalar
-// accesses are outstanding; noWait where the instruction does not ask. Loads
-// never are.
+// accesses are outstanding; noWait where the instruction does not ask.
 func (w *wave) waitcnt(vm, exp, lgkm int) {
 	if w.relaxed != nil {
+		w.deliver(vm)
 		w.drainLDS(lgkm)
+		w.drainScalars(lgkm)
 	}
 }
 

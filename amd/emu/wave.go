@@ -31,7 +31,9 @@ type wave struct {
 	access  Access   // the one under way: memory.go
 	last    *Buffer  // the buffer of the last access
 	relaxed *relaxed // the caches; nil if memory is coherent
-	pending pending  // stores that have not left the wave
+	pending pending  // accesses that have not completed
+	timing  *Timing  // when they do, or nil for the default
+	rng     random   // of timing
 
 	// scratch is the wave's private memory: lane l's bytes are those from
 	// l*lane, lane bytes each.
