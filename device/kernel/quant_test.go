@@ -85,6 +85,15 @@ func TestQuantizeIsGGMLsAtTheEdges(t *testing.T) {
 			b[k], b[32], b[33], b[97] = v, 127, -0x1p-149, v
 			x = append(x, b...)
 		}
+		for range 32 { // next to ties, where the last bit of 1/d decides
+			d := 1 + rng.Float32()
+			for range 4 {
+				x = append(x, 127*d)
+				for range 31 {
+					x = append(x, (float32(rng.IntN(250)-125)+0.5)*d)
+				}
+			}
+		}
 		out := r.garbage(t, "out", Q8_1Bytes(len(x)))
 		r.run(t, QuantizeQ8_1{r.floats(t, "x", x).ptr(), out.ptr(), uint32(len(x))}.Launch(1))
 		samePack(t, "edges", out.Data, x)
