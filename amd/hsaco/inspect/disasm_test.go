@@ -32,24 +32,37 @@ func TestDisasm(t *testing.T) {
 // TestDisasmAgreesWithLLVM compares every line with llvm-objdump's, but for the
 // marks and source positions.
 func TestDisasmAgreesWithLLVM(t *testing.T) {
-	for _, c := range []struct{ name, attributes string }{
-		{"args.hsaco", ""},
-		{"relocs.hsaco", ""},
-		{"relocs.o", ""},
-		{"lines.hsaco", "+wavefrontsize64,-wavefrontsize32"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			compareWithLLVM(t, parse(t, c.name), filepath.Join("..", "testdata", c.name), c.attributes)
+	for _, name := range []string{"args.hsaco", "relocs.hsaco", "relocs.o", "lines.hsaco"} {
+		t.Run(name, func(t *testing.T) {
+			compareWithLLVM(t, parse(t, name), filepath.Join("..", "testdata", name))
 		})
 	}
 }
 
-func compareWithLLVM(t *testing.T, o *hsaco.Object, path, attributes string) {
+// TestKernelsAgreeWithLLVM compares the kernels that the engine runs.
+func TestKernelsAgreeWithLLVM(t *testing.T) {
+	paths, err := filepath.Glob(filepath.Join("..", "..", "..", "device", "kernel", "objects", "*.hsaco"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("%d kernels, %v", len(paths), err)
+	}
+	for _, path := range paths {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			t.Parallel()
+			o, err := hsaco.Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			compareWithLLVM(t, o, path)
+		})
+	}
+}
+
+func compareWithLLVM(t *testing.T, o *hsaco.Object, path string) {
 	t.Helper()
 	needTool(t, "llvm-objdump-22")
 	args := []string{"-d", path}
-	if attributes != "" {
-		args = append(args, "--mattr="+attributes)
+	if len(o.Kernels) > 0 && o.Kernels[0].Descriptor.WavefrontSize() == 64 {
+		args = append(args, "--mattr=+wavefrontsize64,-wavefrontsize32")
 	}
 	text, err := exec.Command("llvm-objdump-22", args...).Output()
 	if err != nil {
@@ -148,7 +161,7 @@ func TestOdditiesAgreeWithLLVM(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	compareWithLLVM(t, o, object, "")
+	compareWithLLVM(t, o, object)
 }
 
 // TestMarks holds the marked lines of two objects, as they are printed.
