@@ -2,10 +2,12 @@ package kernel
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"testing"
 
+	"github.com/holdfast-llm/holdfast/amd/emu"
 	"github.com/holdfast-llm/holdfast/attn"
 )
 
@@ -138,11 +140,14 @@ func smallShapes() map[string]*attention {
 }
 
 func TestEveryLaneIsTheReference(t *testing.T) {
+	problems := smallShapes()
+	for _, p := range problems {
+		p.seed = 1
+		p.fill()
+	}
 	for _, wave := range []int{32, 64} {
 		everyMode(t, wave, func(t *testing.T, r *rig) {
-			for name, p := range smallShapes() {
-				p.seed = 1
-				p.fill()
+			for name, p := range problems {
 				for _, l := range lanes {
 					if l.takes(p) {
 						t.Run(name+"/"+l.name, func(t *testing.T) { l.attend(t, r, p) })
@@ -235,4 +240,166 @@ func identical(a, b []float32) bool {
 		}
 	}
 	return len(a) == len(b)
+}
+
+// deep runs f on a device with coherent memory, of each wave size.
+func deep(t *testing.T, f func(t *testing.T, r *rig)) {
+	for _, wave := range []int{32, 64} {
+		t.Run(fmt.Sprintf("wave%d", wave), func(t *testing.T) {
+			dev, err := emu.New(emu.Config{Mode: emu.Coherent, Seed: 1, Poison: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			f(t, &rig{dev: dev, kernels: map[string]*emu.Kernel{}, wave: wave})
+		})
+	}
+}
+
+// Every lane at the depths where blocks, splits and reducers change.
+func TestEveryLaneIsTheReferenceAtEveryDepth(t *testing.T) {
+	depths := []int{1, 63, 64, 65, 256, 257, 2048, 2049, 2113, 2304, 4097, 32769}
+	problems := map[int]*attention{}
+	for _, keys := range depths {
+		problems[keys] = (&attention{kvHeads: 1, group: 2, headDim: 64, vDim: 64, pos: []int32{int32(keys - 1)}, seed: uint64(keys)}).fill()
+	}
+	deep(t, func(t *testing.T, r *rig) {
+		for keys, p := range problems {
+			if testing.Short() && keys > 4097 {
+				continue
+			}
+			for _, l := range lanes {
+				t.Run(fmt.Sprintf("%d keys/%s", keys, l.name), func(t *testing.T) { l.attend(t, r, p) })
+			}
+		}
+	})
+}
+
+// Every lane for the head shapes of real models, at a depth for each reducer.
+func TestEveryLaneIsTheReferenceForTheHeadsOfModels(t *testing.T) {
+	shapes := []struct {
+		name                    string
+		kvHeads, group, headDim int
+		keys                    []int
+	}{
+		{"16 heads, 8 KV heads of 128", 8, 2, 128, []int{65, 257}},
+		{"32 heads, 4 KV heads of 128", 4, 8, 128, []int{256, 2113}},
+		{"8 heads, 2 KV heads of 64", 2, 4, 64, []int{64, 2048, 2304}},
+		{"1 head a KV head", 2, 1, 128, []int{257}},
+		{"5 heads a KV head", 1, 5, 128, []int{257}},
+		{"7 heads a KV head", 1, 7, 64, []int{257}},
+		{"16 heads a KV head", 1, 16, 128, []int{65}},
+		{"17 heads a KV head", 1, 17, 64, []int{65}},
+		{"heads of 576 over values of 512", 1, 16, 576, []int{70}},
+	}
+	problems := map[string]*attention{}
+	for _, s := range shapes {
+		for _, keys := range s.keys {
+			p := &attention{kvHeads: s.kvHeads, group: s.group, headDim: s.headDim, vDim: min(s.headDim, 512), pos: []int32{int32(keys - 1)}, seed: uint64(keys)}
+			problems[fmt.Sprintf("%s, %d keys", s.name, keys)] = p.fill()
+		}
+	}
+	deep(t, func(t *testing.T, r *rig) {
+		for name, p := range problems {
+			for _, l := range lanes {
+				if l.takes(p) {
+					t.Run(name+"/"+l.name, func(t *testing.T) { l.attend(t, r, p) })
+				}
+			}
+		}
+	})
+}
+
+// A mask may have numbers so low that they are infinite in base 2: they weigh
+// keys, and only infinity leaves one out.
+func TestTheLowestMaskIsNoInfinity(t *testing.T) {
+	deep(t, func(t *testing.T, r *rig) {
+		for _, mask := range []float32{-math.MaxFloat32, float32(math.Inf(-1))} {
+			p := &attention{kvHeads: 1, group: 2, headDim: 64, vDim: 64, pos: []int32{19}, maskF32: true}
+			p.withMask(0, nil)
+			for i := range p.mask {
+				p.mask[i] = mask
+			}
+			p.fill()
+			for _, l := range lanes {
+				out, q8 := r.garbage(t, "out", 4*p.channels()), r.garbage(t, "q8", Q8_1Bytes(p.channels()))
+				l.run(t, r, p, r.operands(t, p), out, q8)
+				for i, x := range out.asFloats() {
+					want := 0.0 // nothing is attended, or every key alike
+					for key := 0; mask > float32(math.Inf(-1)) && key < 20; key++ {
+						want += half(p.v[key*64+i%64]) / 20
+					}
+					if math.Abs(float64(x)-want) > 0x1p-10 {
+						t.Fatalf("%s, mask %v: element %d is %v, want %v", l.name, mask, i, x, want)
+					}
+				}
+			}
+		}
+	})
+}
+
+// What is wrong with an attended key or value, or with a query, is not lost.
+func TestWhatIsNoNumberShowsInTheResult(t *testing.T) {
+	deep(t, func(t *testing.T, r *rig) {
+		spoil := map[string]func(p *attention){
+			"a key of NaN":        func(p *attention) { p.k[70*64+3] = 0x7e00 },
+			"a key of infinity":   func(p *attention) { p.k[70*64+3] = 0x7c00 },
+			"a value of NaN":      func(p *attention) { fill(p.v[70*64:][:64], 0x7e00) },
+			"a value of infinity": func(p *attention) { fill(p.v[70*64:][:64], 0x7c00) },
+			"a query of NaN":      func(p *attention) { p.q[5] = float32(math.NaN()) },
+		}
+		for name, f := range spoil {
+			p := (&attention{kvHeads: 1, group: 1, headDim: 64, vDim: 64, pos: []int32{99}, seed: 4}).fill()
+			p.q[3] = 1 // an infinite key gives an infinite score
+			f(p)
+			for _, l := range lanes {
+				if !l.takes(p) {
+					continue
+				}
+				out, q8 := r.garbage(t, "out", 4*p.channels()), r.garbage(t, "q8", Q8_1Bytes(p.channels()))
+				l.run(t, r, p, r.operands(t, p), out, q8)
+				for i, x := range out.asFloats() {
+					if x-x == 0 {
+						t.Fatalf("%s, %s: element %d is %v", name, l.name, i, x)
+					}
+				}
+			}
+		}
+	})
+}
+
+func fill(x []uint16, v uint16) {
+	for i := range x {
+		x[i] = v
+	}
+}
+
+// A counter that is not 0 before the launch is not 0 after it, or the status is
+// not, whatever it was.
+func TestAWrongCounterIsReported(t *testing.T) {
+	for _, wave := range []int{32, 64} {
+		everyMode(t, wave, func(t *testing.T, r *rig) {
+			p := (&attention{kvHeads: 2, group: 1, headDim: 64, vDim: 64, pos: []int32{191, 10}, seed: 5}).fill()
+			const splits = 3
+			o := r.operands(t, p)
+			for _, tile := range []bool{false, true} {
+				for _, wrong := range []uint32{1, splits - 1, splits, math.MaxUint32 - 1, math.MaxUint32} {
+					counters := make([]byte, 4*4)
+					binary.LittleEndian.PutUint32(counters[4:], wrong)
+					out, count, status := r.garbage(t, "out", 4*p.rows()*p.channels()), r.bytes(t, "counters", counters), r.bytes(t, "status", make([]byte, 4))
+					l, _ := p.fused(o, r.garbage(t, "states", p.stateBytes()), count, status, out, buffer{&emu.Buffer{}}, tile, false)
+					r.run(t, l)
+					s, c := binary.LittleEndian.Uint32(status.Data), count.asInts()
+					if s != 0 && s != 2 {
+						t.Errorf("counter %d: status %d, want 2 or 0", wrong, s)
+					}
+					if s == 0 && c[1] == 0 {
+						t.Errorf("counter %d: nothing is reported", wrong)
+					}
+					if c[0] != 0 || c[2] != 0 || c[3] != 0 {
+						t.Errorf("counter %d: the others are %v", wrong, c)
+					}
+				}
+			}
+		})
+	}
 }

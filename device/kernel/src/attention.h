@@ -66,10 +66,10 @@ struct Keys {
 	f32 scale; // log2(e) included
 
 	// bias is what is added to the score of a key, in base 2; -inf leaves it out.
+	// Only the mask's own infinity does so: its least numbers stay numbers.
 	__attribute__((always_inline)) f32 bias(u32 key) const {
-		if (mask32) return mask32[key] * LOG2E;
-		if (mask16) return (f32)mask16[key] * LOG2E;
-		return 0;
+		f32 x = mask32 ? mask32[key] : mask16 ? (f32)mask16[key] : 0, y = x * LOG2E;
+		return y == NOTHING && x != NOTHING ? -__FLT_MAX__ : y;
 	}
 	__attribute__((always_inline)) bool masked() const { return mask32 || mask16; }
 };
