@@ -53,7 +53,7 @@ type executable struct {
 	batch   batch
 	job     func(worker int)
 
-	takes takes
+	takes device.Takes
 
 	hooks   *hooks
 	hooked  bool // this run needs them
@@ -65,7 +65,7 @@ type executable struct {
 // Run executes the program for b. Errors: a batch larger than the program's
 // limits, rows out of range, or a *device.Fault.
 func (e *executable) Run(b *device.Batch) error {
-	if err := e.takes.accept(b); err != nil {
+	if err := e.takes.Accept(b); err != nil {
 		return err
 	}
 	e.dev.mu.Lock()
@@ -236,7 +236,7 @@ func (e *executable) Tasks() []int {
 	b.Tokens, b.Pos, b.Slot = make([]int32, b.n), make([]int32, b.n), make([]int32, b.n)
 	keys := l.Keys
 	if keys == 0 {
-		keys = e.takes.context
+		keys = e.takes.Context()
 	}
 	for i := range b.n {
 		b.Pos[i] = int32(max(0, keys-b.n) + i)

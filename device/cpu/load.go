@@ -43,7 +43,7 @@ func (d *Device) Load(p *device.Program, o device.LoadOptions) (device.Executabl
 		e.workers[i] = worker{id: i, scratch: alignedBytes(scratch)}
 	}
 	e.batch.tiles = make([]tile, 0, p.Limits.Tokens)
-	e.takes = takesOf(p)
+	e.takes = device.TakesOf(p)
 	e.job = e.work
 	if err := e.loadInjections(o.Inject); err != nil {
 		return nil, errors.Join(err, e.Close())
