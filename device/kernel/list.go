@@ -2,22 +2,12 @@ package kernel
 
 // All is one value of each kernel's arguments: the list of kernels.
 func All() []Args {
-	return []Args{
+	return append(allMatVecs(), []Args{
 		RMSNorm{},
 		RMSNormShort{},
 		RMSNormQ8{},
 		AddRMSNorm{},
 		QuantizeQ8_1{},
-		matVecF32{},
-		matVecF16{},
-		matVecQ8_0{},
-		matVecQ4K{},
-		matVecQ6K{},
-		matVecIDF32{},
-		matVecIDF16{},
-		matVecIDQ8_0{},
-		matVecIDQ4K{},
-		matVecIDQ6K{},
 		GetRowsF32{},
 		GetRowsF16{},
 		GetRowsQ8_0{},
@@ -52,5 +42,5 @@ func All() []Args {
 		AttentionFused64Q8{},
 		AttentionPlantedQ8{},
 		AttentionPlanted128Q8{},
-	}
+	}...)
 }

@@ -36,26 +36,30 @@ type MatVec struct {
 // alignments and order are those of MatVec.
 type MatVecID struct {
 	W, X, Chosen, Out, Status Pointer
-	Cols, Height           uint32
-	Experts, Share         uint32
-	Lanes                  uint32 // of a wave that share a row of W; Launch sets it
+	Cols, Height              uint32
+	Experts, Share            uint32
+	Lanes                     uint32 // as in MatVec
 }
 
-// matVecFormat is the kernels for a type of weights.
-type matVecFormat struct {
-	activations quant.Type
-	block       int // Cols is a multiple
-	unit        int // elements that a lane takes at a time
-	dense       func(MatVec) Args
-	id          func(MatVecID) Args
+// MatVecSwiGLU is two products with X and SwiGLU of them, the same bits as from
+// MatVec and the kernel SwiGLU:
+//
+//	g = Gate X, u = Up X, Out = g / (1 + exp(-g)) * u
+//
+// Gate and Up are [Height][Cols] of one type; the rest is as in MatVec.
+type MatVecSwiGLU struct {
+	Gate, Up, X, Out Pointer
+	Cols, Height     uint32
+	Lanes            uint32 // as in MatVec
 }
 
-var matVecFormats = map[quant.Type]matVecFormat{
-	quant.F32:  {quant.F32, 1, 4, func(a MatVec) Args { return matVecF32(a) }, func(a MatVecID) Args { return matVecIDF32(a) }},
-	quant.F16:  {quant.F32, 1, 8, func(a MatVec) Args { return matVecF16(a) }, func(a MatVecID) Args { return matVecIDF16(a) }},
-	quant.Q8_0: {quant.Q8_1, 32, 32, func(a MatVec) Args { return matVecQ8_0(a) }, func(a MatVecID) Args { return matVecIDQ8_0(a) }},
-	quant.Q4_K: {quant.Q8_1, 256, 64, func(a MatVec) Args { return matVecQ4K(a) }, func(a MatVecID) Args { return matVecIDQ4K(a) }},
-	quant.Q6_K: {quant.Q8_1, 256, 64, func(a MatVec) Args { return matVecQ6K(a) }, func(a MatVecID) Args { return matVecIDQ6K(a) }},
+// MatVecSwiGLUID is MatVecSwiGLU with matrices chosen as in MatVecID: Gate and Up
+// are stacks.
+type MatVecSwiGLUID struct {
+	Gate, Up, X, Chosen, Out, Status Pointer
+	Cols, Height                     uint32
+	Experts, Share                   uint32
+	Lanes                            uint32 // as in MatVec
 }
 
 // Activations is the type that X has with weights of type t, F32 or, in groups of
@@ -65,14 +69,6 @@ func Activations(t quant.Type) (quant.Type, bool) {
 	return f.activations, ok
 }
 
-const (
-	matVecItems = 128 // work-items of a workgroup, waves of 32
-	matVecRows  = 4   // rows of W that a lane works on at once
-	// maxMatVec bounds Cols and Height, so that offsets within the rows of a wave
-	// are 32 bits wide.
-	maxMatVec = 1 << 24
-)
-
 // Launch is for a number of rows of X and weights of type t. It is an error if
 // there is no kernel for the type or the shape.
 func (a MatVec) Launch(t quant.Type, rows int) (Launch, error) {
@@ -80,10 +76,8 @@ func (a MatVec) Launch(t quant.Type, rows int) (Launch, error) {
 	if err != nil {
 		return Launch{}, err
 	}
-	a.Lanes = matVecLanes(int(a.Cols), f.unit)
-	groups := matVecGroups(a.Height, a.Lanes)
-	groups[1] = uint32(rows)
-	return Launch{f.dense(a), groups}, nil
+	a.Lanes = f.lanes(a.Cols)
+	return Launch{f.dense(a), [3]uint32{matVecGroups(a.Height, a.Lanes, matVecRows), uint32(rows), 1}}, nil
 }
 
 // Launch is for a number of vectors, which is that of ids, and weights of type
@@ -94,82 +88,39 @@ func (a MatVecID) Launch(t quant.Type, vectors int) (Launch, error) {
 	if err != nil {
 		return Launch{}, err
 	}
-	if a.Share == 0 || vectors%int(a.Share) != 0 {
-		return Launch{}, fmt.Errorf("kernel: matrix-vector product by id: %d ids cannot share vectors %d at a time", vectors, a.Share)
+	if err := checkShare(vectors, a.Share); err != nil {
+		return Launch{}, err
 	}
-	a.Lanes = matVecLanes(int(a.Cols), f.unit)
-	groups := matVecGroups(a.Height, a.Lanes)
-	groups[1], groups[2] = uint32(vectors)/a.Share, a.Share
-	return Launch{f.id(a), groups}, nil
+	a.Lanes = f.lanes(a.Cols)
+	return Launch{f.byID(a), [3]uint32{matVecGroups(a.Height, a.Lanes, matVecRows), uint32(vectors) / a.Share, a.Share}}, nil
 }
 
-// matVecFor is the kernels for weights of a type and a shape.
-func matVecFor(t quant.Type, cols, height uint32) (matVecFormat, error) {
-	f, ok := matVecFormats[t]
-	switch {
-	case !ok:
-		return f, fmt.Errorf("kernel: no matrix-vector product with weights of type %v", t)
-	case cols == 0 || height == 0 || cols > maxMatVec || height > maxMatVec:
-		return f, fmt.Errorf("kernel: matrix-vector product with a matrix of %d x %d, want 1 to %d each", height, cols, maxMatVec)
-	case int(cols)%f.block != 0:
-		return f, fmt.Errorf("kernel: matrix-vector product: rows of %d elements are not whole blocks of %d (%v)", cols, f.block, t)
+// Launch is MatVec's.
+func (a MatVecSwiGLU) Launch(t quant.Type, rows int) (Launch, error) {
+	f, err := matVecFor(t, a.Cols, a.Height)
+	if err != nil {
+		return Launch{}, err
 	}
-	return f, nil
+	a.Lanes = f.lanes(a.Cols)
+	return Launch{f.swiGLU(a), [3]uint32{matVecGroups(a.Height, a.Lanes, matVecRows/2), uint32(rows), 1}}, nil
 }
 
-// matVecLanes is how many lanes share a row of n elements, of which a lane takes
-// unit at a time: as many as have no more than a quarter of their turns idle, or
-// the fewest. It must not depend on anything else: it decides the order of sums.
-func matVecLanes(n, unit int) uint32 {
-	units := (n + unit - 1) / unit
-	for lanes := 32; lanes > matVecRows; lanes /= 2 {
-		if turns := (units + lanes - 1) / lanes * lanes; 4*(turns-units) <= turns {
-			return uint32(lanes)
-		}
+// Launch is MatVecID's.
+func (a MatVecSwiGLUID) Launch(t quant.Type, vectors int) (Launch, error) {
+	f, err := matVecFor(t, a.Cols, a.Height)
+	if err != nil {
+		return Launch{}, err
 	}
-	return matVecRows // the fewest: in the end each of them holds a row's sum
+	if err := checkShare(vectors, a.Share); err != nil {
+		return Launch{}, err
+	}
+	a.Lanes = f.lanes(a.Cols)
+	return Launch{f.swiGLUByID(a), [3]uint32{matVecGroups(a.Height, a.Lanes, matVecRows/2), uint32(vectors) / a.Share, a.Share}}, nil
 }
 
-// matVecGroups is the grid for one product with a matrix of a height.
-func matVecGroups(height, lanes uint32) [3]uint32 {
-	rows := matVecItems / lanes * matVecRows
-	return [3]uint32{(height + rows - 1) / rows, 1, 1}
+func checkShare(vectors int, share uint32) error {
+	if share == 0 || vectors%int(share) != 0 {
+		return fmt.Errorf("kernel: matrix-vector product by id: %d ids cannot share vectors %d at a time", vectors, share)
+	}
+	return nil
 }
-
-// One type for each entry point: a kernel's arguments are a type of their own.
-type (
-	matVecF32    MatVec
-	matVecF16    MatVec
-	matVecQ8_0   MatVec
-	matVecQ4K    MatVec
-	matVecQ6K    MatVec
-	matVecIDF32  MatVecID
-	matVecIDF16  MatVecID
-	matVecIDQ8_0 MatVecID
-	matVecIDQ4K  MatVecID
-	matVecIDQ6K  MatVecID
-)
-
-var (
-	matVecF32Kernel    = &Kernel{Name: "matvec_f32", Source: "matvec_float", Items: matVecItems}
-	matVecF16Kernel    = &Kernel{Name: "matvec_f16", Source: "matvec_float", Items: matVecItems}
-	matVecQ8_0Kernel   = &Kernel{Name: "matvec_q8_0", Source: "matvec_q8_0", Items: matVecItems}
-	matVecQ4KKernel    = &Kernel{Name: "matvec_q4_k", Source: "matvec_q4_k", Items: matVecItems}
-	matVecQ6KKernel    = &Kernel{Name: "matvec_q6_k", Source: "matvec_q6_k", Items: matVecItems}
-	matVecIDF32Kernel  = &Kernel{Name: "matvec_id_f32", Source: "matvec_float", Items: matVecItems}
-	matVecIDF16Kernel  = &Kernel{Name: "matvec_id_f16", Source: "matvec_float", Items: matVecItems}
-	matVecIDQ8_0Kernel = &Kernel{Name: "matvec_id_q8_0", Source: "matvec_q8_0", Items: matVecItems}
-	matVecIDQ4KKernel  = &Kernel{Name: "matvec_id_q4_k", Source: "matvec_q4_k", Items: matVecItems}
-	matVecIDQ6KKernel  = &Kernel{Name: "matvec_id_q6_k", Source: "matvec_q6_k", Items: matVecItems}
-)
-
-func (matVecF32) Kernel() *Kernel    { return matVecF32Kernel }
-func (matVecF16) Kernel() *Kernel    { return matVecF16Kernel }
-func (matVecQ8_0) Kernel() *Kernel   { return matVecQ8_0Kernel }
-func (matVecQ4K) Kernel() *Kernel    { return matVecQ4KKernel }
-func (matVecQ6K) Kernel() *Kernel    { return matVecQ6KKernel }
-func (matVecIDF32) Kernel() *Kernel  { return matVecIDF32Kernel }
-func (matVecIDF16) Kernel() *Kernel  { return matVecIDF16Kernel }
-func (matVecIDQ8_0) Kernel() *Kernel { return matVecIDQ8_0Kernel }
-func (matVecIDQ4K) Kernel() *Kernel  { return matVecIDQ4KKernel }
-func (matVecIDQ6K) Kernel() *Kernel  { return matVecIDQ6KKernel }

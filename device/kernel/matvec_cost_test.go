@@ -44,14 +44,10 @@ func TestInstructionsOfMatVec(t *testing.T) {
 		{quant.Q6_K, 32, 9728},
 	} {
 		p := newProduct(t, c.t, c.cols, c.height, 1, 1)
-		l, err := MatVec{
+		report := r.launch(t, c.t, 1, MatVec{
 			W: r.bytes(t, "w", p.w).ptr(), X: r.bytes(t, "x", p.packed).ptr(), Out: r.garbage(t, "out", 4*c.height).ptr(),
 			Cols: uint32(c.cols), Height: uint32(c.height),
-		}.Launch(c.t, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		report := r.run(t, l)
+		})
 		bytes, each := float64(len(p.w)), 4.0
 		if matVecFormats[c.t].activations == quant.F32 {
 			each = 1

@@ -23,7 +23,7 @@ type product struct {
 
 func newProduct(t testing.TB, typ quant.Type, cols, height, matrices, vectors int) *product {
 	rng := rand.New(rand.NewPCG(uint64(typ)<<32|uint64(cols), uint64(height)))
-	p := &product{t: typ, cols: cols, height: height, w: weights(t, rng, typ, cols, height*matrices)}
+	p := &product{t: typ, cols: cols, height: height, w: randomBlocks(t, rng, typ, cols, height*matrices)}
 	for range vectors {
 		x := normals(rng, cols)
 		p.x = append(p.x, x)
@@ -44,9 +44,9 @@ func floatBytes(x []float32) []byte {
 	return b
 }
 
-// weights are rows of every bit pattern that a block can have, with scales from
+// randomBlocks are rows of every bit pattern that a block can have, with scales from
 // about 0.01 to 0.02.
-func weights(t testing.TB, rng *rand.Rand, typ quant.Type, cols, rows int) []byte {
+func randomBlocks(t testing.TB, rng *rand.Rand, typ quant.Type, cols, rows int) []byte {
 	t.Helper()
 	b := make([]byte, typ.RowBytes(cols)*rows)
 	if typ == quant.F32 || typ == quant.F16 {
@@ -120,7 +120,7 @@ func (p *product) want(t testing.TB, matrix, row, vector int) (sum, magnitude fl
 // floats; some more within a unit, across lanes and at the end.
 func (p *product) roundings() float64 {
 	f := matVecFormats[p.t]
-	lanes := int(matVecLanes(p.cols, f.unit))
+	lanes := int(f.lanes(uint32(p.cols)))
 	turns := (p.cols/f.unit + lanes) / lanes
 	if f.activations == quant.F32 {
 		turns *= f.unit
@@ -150,6 +150,31 @@ func (r *rig) place(t testing.TB, name string, data []byte, align int) buffer {
 
 // matVecAlign is what a type's weights may be aligned to.
 var matVecAlign = map[quant.Type]int{quant.F32: 4, quant.F16: 2, quant.Q8_0: 2, quant.Q4_K: 16, quant.Q6_K: 2}
+
+// launch runs a product.
+func (r *rig) launch(t testing.TB, typ quant.Type, n int, a interface {
+	Launch(quant.Type, int) (Launch, error)
+},
+) *emu.Report {
+	t.Helper()
+	l, err := a.Launch(typ, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.run(t, l)
+}
+
+func sameFloats(t testing.TB, what string, got, want []float32) {
+	t.Helper()
+	for i := range want {
+		if math.Float32bits(got[i]) != math.Float32bits(want[i]) {
+			t.Fatalf("%s: element %d is %v, want %v", what, i, got[i], want[i])
+		}
+	}
+}
+
+// matVecIDCols are the columns of products by id.
+var matVecIDCols = map[quant.Type]int{quant.F32: 37, quant.F16: 100, quant.Q8_0: 96, quant.Q4_K: 512, quant.Q6_K: 256}
 
 func TestMatVecIsTheReferencesOverTypesShapesAndRows(t *testing.T) {
 	bits := map[string][]float32{} // of the first mode: the order of sums is fixed
@@ -185,11 +210,7 @@ func testMatVec(t *testing.T, r *rig, p *product, bits map[string][]float32) {
 		if with {
 			a.Bias, a.Add, a.Out, out = r.floats(t, "bias", bias).ptr(), sum.ptr(), sum.ptr(), sum
 		}
-		l, err := a.Launch(p.t, rows)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.run(t, l)
+		r.launch(t, p.t, rows, a)
 		want, bound := make([]float64, rows*p.height), make([]float64, rows*p.height)
 		for i := range want {
 			var magnitude float64
@@ -206,11 +227,7 @@ func testMatVec(t *testing.T, r *rig, p *product, bits map[string][]float32) {
 		if bits[what] == nil {
 			bits[what] = out.asFloats()
 		}
-		for i, v := range out.asFloats() {
-			if v != bits[what][i] {
-				t.Errorf("%s: element %d is %v, and %v in another schedule", what, i, v, bits[what][i])
-			}
-		}
+		sameFloats(t, what+", in another schedule", out.asFloats(), bits[what])
 	}
 }
 
@@ -230,18 +247,14 @@ func TestMatVecByIDIsTheReferences(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			everyMode(t, 32, func(t *testing.T, r *rig) {
-				for typ, cols := range map[quant.Type]int{quant.F32: 37, quant.F16: 100, quant.Q8_0: 96, quant.Q4_K: 512, quant.Q6_K: 256} {
+				for typ, cols := range matVecIDCols {
 					p := newProduct(t, typ, cols, 41, experts, rows*used/c.share)
 					out, status := r.garbage(t, "out", 4*rows*used*p.height), r.bytes(t, "status", make([]byte, 4))
-					l, err := MatVecID{
+					r.launch(t, typ, rows*used, MatVecID{
 						W: r.place(t, "w", p.w, matVecAlign[typ]).ptr(), X: r.bytes(t, "x", p.packed).ptr(),
 						Chosen: r.ints(t, "chosen", c.ids).ptr(), Out: out.ptr(), Status: status.ptr(),
 						Cols: uint32(p.cols), Height: uint32(p.height), Experts: experts, Share: uint32(c.share),
-					}.Launch(typ, rows*used)
-					if err != nil {
-						t.Fatal(err)
-					}
-					r.run(t, l)
+					})
 					want, bound := make([]float64, rows*used*p.height), make([]float64, rows*used*p.height)
 					for i := range want {
 						v := i / p.height
@@ -260,6 +273,65 @@ func TestMatVecByIDIsTheReferences(t *testing.T) {
 	}
 }
 
+// The fused form has no arithmetic of its own: it gives the bits of its parts.
+func TestGateUpIsItsPartsToTheBit(t *testing.T) {
+	everyMode(t, 32, func(t *testing.T, r *rig) {
+		for typ, shapes := range matVecShapes {
+			for i, cols := range shapes {
+				height := []int{1, 67, 33}[i%3]
+				const rows = 2
+				p := newProduct(t, typ, cols, height, 2, rows)
+				gate := r.place(t, "gate", p.w[:len(p.w)/2], matVecAlign[typ])
+				up := r.place(t, "up", p.w[len(p.w)/2:], matVecAlign[typ])
+				x := r.bytes(t, "x", p.packed)
+				parts := [2]buffer{}
+				for k, w := range []buffer{gate, up} {
+					parts[k] = r.garbage(t, "part", 4*rows*height)
+					r.launch(t, typ, rows, MatVec{W: w.ptr(), X: x.ptr(), Out: parts[k].ptr(), Cols: uint32(cols), Height: uint32(height)})
+				}
+				want, got := r.garbage(t, "want", 4*rows*height), r.garbage(t, "got", 4*rows*height)
+				r.run(t, SwiGLU{parts[0].ptr(), parts[1].ptr(), want.ptr(), uint32(height)}.Launch(rows))
+				r.launch(t, typ, rows, MatVecSwiGLU{Gate: gate.ptr(), Up: up.ptr(), X: x.ptr(), Out: got.ptr(), Cols: uint32(cols), Height: uint32(height)})
+				sameFloats(t, fmt.Sprintf("%v, %d x %d", typ, height, cols), got.asFloats(), want.asFloats())
+			}
+		}
+	})
+}
+
+func TestGateUpByIDIsItsPartsToTheBit(t *testing.T) {
+	const experts, rows, used, height = 3, 2, 4, 41
+	everyMode(t, 32, func(t *testing.T, r *rig) {
+		for typ, cols := range matVecIDCols {
+			for _, share := range []int{1, used} {
+				p := newProduct(t, typ, cols, height, 2*experts, rows*used/share)
+				gate := r.place(t, "gate", p.w[:len(p.w)/2], matVecAlign[typ])
+				up := r.place(t, "up", p.w[len(p.w)/2:], matVecAlign[typ])
+				x, status := r.bytes(t, "x", p.packed), r.bytes(t, "status", make([]byte, 4))
+				chosen := r.ints(t, "chosen", []int32{0, 2, 1, math.MaxInt32, 1, 3, -1, 0})
+				parts := [2]buffer{}
+				for k, w := range []buffer{gate, up} {
+					parts[k] = r.garbage(t, "part", 4*rows*used*height)
+					r.launch(t, typ, rows*used, MatVecID{
+						W: w.ptr(), X: x.ptr(), Chosen: chosen.ptr(), Out: parts[k].ptr(), Status: status.ptr(),
+						Cols: uint32(cols), Height: height, Experts: experts, Share: uint32(share),
+					})
+				}
+				clear(status.Data)
+				want, got := r.garbage(t, "want", 4*rows*used*height), r.garbage(t, "got", 4*rows*used*height)
+				r.run(t, SwiGLU{parts[0].ptr(), parts[1].ptr(), want.ptr(), height}.Launch(rows*used))
+				r.launch(t, typ, rows*used, MatVecSwiGLUID{
+					Gate: gate.ptr(), Up: up.ptr(), X: x.ptr(), Chosen: chosen.ptr(), Out: got.ptr(), Status: status.ptr(),
+					Cols: uint32(cols), Height: height, Experts: experts, Share: uint32(share),
+				})
+				sameFloats(t, fmt.Sprintf("%v, %d share", typ, share), got.asFloats(), want.asFloats())
+				if got := binary.LittleEndian.Uint32(status.Data); got != 1 {
+					t.Errorf("%v: status %d, want 1", typ, got)
+				}
+			}
+		}
+	})
+}
+
 func TestMatVecOfWhatNoKernelTakesIsAnError(t *testing.T) {
 	for _, c := range []struct {
 		t            quant.Type
@@ -275,6 +347,11 @@ func TestMatVecOfWhatNoKernelTakesIsAnError(t *testing.T) {
 		for _, err := range []error{
 			func() error { _, err := MatVec{Cols: c.cols, Height: c.height}.Launch(c.t, 1); return err }(),
 			func() error { _, err := MatVecID{Cols: c.cols, Height: c.height, Share: 1}.Launch(c.t, 1); return err }(),
+			func() error { _, err := MatVecSwiGLU{Cols: c.cols, Height: c.height}.Launch(c.t, 1); return err }(),
+			func() error {
+				_, err := MatVecSwiGLUID{Cols: c.cols, Height: c.height, Share: 1}.Launch(c.t, 1)
+				return err
+			}(),
 		} {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %q", err, c.want)

@@ -17,6 +17,7 @@
 //	f32 rest(w, offset, x, ...)    sum plus what is left behind the last unit, if
 //	                               RAGGED says that there can be something
 #pragma once
+#include "exp.h"
 #include "lanes.h"
 
 enum { ITEMS = 128, WAVES = ITEMS / 32, ROWS = 4 };
@@ -94,23 +95,55 @@ template <class Format> DEV void matvec(const GLOBAL u8 *w, const GLOBAL u8 *x, 
 	out[row] = v;
 }
 
+// gate_up is Out of MatVecSwiGLU for a row of x: a lane has PAIRS rows of both
+// matrices.
+enum { PAIRS = ROWS / 2 };
+
+template <class Format> DEV void gate_up(const GLOBAL u8 *gate, const GLOBAL u8 *up, const GLOBAL u8 *x, GLOBAL f32 *out, u32 cols, u32 height, u32 lanes) {
+	Share s(lanes, height, PAIRS);
+	if (s.none()) return;
+	u32 row_bytes = Format::row_bytes(cols);
+	gate += (u64)s.first * row_bytes, up += (u64)s.first * row_bytes;
+	const GLOBAL u8 *rows[ROWS];
+	u32 offset[ROWS];
+	UNROLL for (u32 r = 0; r < ROWS; r++) rows[r] = r < PAIRS ? gate : up, offset[r] = s.offset(r % PAIRS, row_bytes);
+	f32 sum[ROWS];
+	products<Format>(sum, rows, offset, x, cols, s);
+	f32 g = fold(sum, s), u = across<PAIRS>(g);
+	u32 row = s.first + s.row + s.lane;
+	if (s.lane < PAIRS && row < height) out[row] = g / (1 + exp_(-g)) * u;
+}
+
 // set_flag makes a word 1 that others may set at the same time.
 DEV void set_flag(GLOBAL u32 *p) { __scoped_atomic_fetch_or(p, 1u, __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE); }
+
+// no_expert is what comes out for an id that is no expert's: zeros for this
+// wave's rows, and the status.
+DEV void no_expert(GLOBAL f32 *out, GLOBAL u32 *status, u32 height, u32 lanes, u32 rows) {
+	Share s(lanes, height, rows);
+	u32 row = s.first + lane_id();
+	if (lane_id() < rows * 32 >> s.log && row < height) out[row] = 0;
+	if (group_x() == 0 && local_id() == 0) set_flag(status);
+}
 
 // matvec_id is Out of MatVecID for vector group_z of those that share x's row
 // group_y.
 template <class Format> DEV void matvec_id(const GLOBAL u8 *w, const GLOBAL u8 *x, const GLOBAL i32 *chosen, GLOBAL f32 *out, GLOBAL u32 *status, u32 cols, u32 height, u32 experts, u32 share, u32 lanes) {
 	u64 y = group_y(), v = y * share + group_z();
-	out += v * height;
 	u32 id = uniform((u32)chosen[v]);
-	if (id < experts) {
-		matvec<Format>(w + (u64)id * height * Format::row_bytes(cols), x + y * Format::acts_bytes(cols), nullptr, nullptr, out, cols, height, lanes);
-		return;
-	}
-	Share s(lanes, height, ROWS);
-	u32 row = s.first + lane_id();
-	if (lane_id() < ROWS * 32 >> s.log && row < height) out[row] = 0;
-	if (group_x() == 0 && local_id() == 0) set_flag(status);
+	x += y * Format::acts_bytes(cols), out += v * height;
+	if (id >= experts) return no_expert(out, status, height, lanes, ROWS);
+	matvec<Format>(w + (u64)id * height * Format::row_bytes(cols), x, nullptr, nullptr, out, cols, height, lanes);
+}
+
+// gate_up_id is Out of MatVecSwiGLUID in the same way.
+template <class Format> DEV void gate_up_id(const GLOBAL u8 *gate, const GLOBAL u8 *up, const GLOBAL u8 *x, const GLOBAL i32 *chosen, GLOBAL f32 *out, GLOBAL u32 *status, u32 cols, u32 height, u32 experts, u32 share, u32 lanes) {
+	u64 y = group_y(), v = y * share + group_z();
+	u32 id = uniform((u32)chosen[v]);
+	x += y * Format::acts_bytes(cols), out += v * height;
+	if (id >= experts) return no_expert(out, status, height, lanes, PAIRS);
+	u64 matrix = (u64)id * height * Format::row_bytes(cols);
+	gate_up<Format>(gate + matrix, up + matrix, x, out, cols, height, lanes);
 }
 
 // MATVEC defines the kernels for a format; what they take is in matvec.go.
@@ -121,4 +154,11 @@ template <class Format> DEV void matvec_id(const GLOBAL u8 *w, const GLOBAL u8 *
 	} \
 	KERNEL(ITEMS) matvec_id_##name(const GLOBAL u8 *w, const GLOBAL u8 *x, const GLOBAL i32 *chosen, GLOBAL f32 *out, GLOBAL u32 *status, u32 cols, u32 height, u32 experts, u32 share, u32 lanes) { \
 		matvec_id<Format>(w, x, chosen, out, status, cols, height, experts, share, lanes); \
+	} \
+	KERNEL(ITEMS) matvec_swiglu_##name(const GLOBAL u8 *gate, const GLOBAL u8 *up, const GLOBAL u8 *x, GLOBAL f32 *out, u32 cols, u32 height, u32 lanes) { \
+		u64 y = group_y(); \
+		gate_up<Format>(gate, up, x + y * Format::acts_bytes(cols), out + y * height, cols, height, lanes); \
+	} \
+	KERNEL(ITEMS) matvec_swiglu_id_##name(const GLOBAL u8 *gate, const GLOBAL u8 *up, const GLOBAL u8 *x, const GLOBAL i32 *chosen, GLOBAL f32 *out, GLOBAL u32 *status, u32 cols, u32 height, u32 experts, u32 share, u32 lanes) { \
+		gate_up_id<Format>(gate, up, x, chosen, out, status, cols, height, experts, share, lanes); \
 	}
