@@ -138,10 +138,15 @@ func (d *decoder) dispatch() {
 	case 0x32:
 		decodeVOPD(d)
 	case 0x33:
-		if w>>24 == 0xcc {
+		switch w >> 24 & 3 {
+		case 0:
 			decodeVOP3P(d)
-		} else {
-			d.unknown("VINTERP or LDSDIR: graphics")
+		case 1:
+			decodeVINTERP(d)
+		case 2:
+			decodeLDSDIR(d)
+		default:
+			d.unknown("no encoding has these leading bits")
 		}
 	case 0x35:
 		decodeVOP3(d)
@@ -158,7 +163,7 @@ func (d *decoder) dispatch() {
 	case 0x3d:
 		decodeSMEM(d)
 	case 0x3e:
-		d.unknown("EXP: graphics")
+		decodeEXP(d)
 	default:
 		d.unknown("no encoding has these leading bits")
 	}

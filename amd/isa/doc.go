@@ -10,13 +10,12 @@
 // The chips are decoded alike: the scalar float operations (s_add_f32 and its
 // like), which only gfx1150 and later have, decode for all.
 //
-// Words that are no instruction, or one that compute code cannot contain, give
-// an [*Unknown]; an instruction that runs past the end of the code gives a
-// [*Truncated]. LLVM 22 is the measure of what an instruction is: bits that it
-// ignores are ignored, words that it refuses are Unknown. Unknown too, though
-// LLVM prints them, are
+// Words that are no instruction give an [*Unknown]; an instruction that runs past
+// the end of the code gives a [*Truncated]. LLVM 22 is the measure of what an
+// instruction is: every opcode that it knows for these chips is decoded, those
+// of graphics too; bits that it ignores are ignored, words that it refuses are
+// Unknown. Unknown too, though LLVM prints them, are
 //
-//   - the graphics encodings, which are not modelled: EXP, LDSDIR and VINTERP;
 //   - register ranges past v255, and registers or constants where the operation
 //     takes none such (LLVM notes "Invalid register" or "Invalid immediate");
 //   - images of which no instruction has as many registers as the fields ask for

@@ -28,6 +28,9 @@ const (
 	MUBUF
 	MTBUF
 	MIMG
+	LDSDIR
+	EXP
+	VINTERP
 	VOP1
 	VOP2
 	VOPC
@@ -39,7 +42,7 @@ const (
 
 var formatNames = [numFormats]string{
 	"SOP1", "SOP2", "SOPC", "SOPK", "SOPP", "SMEM", "DS", "FLAT", "GLOBAL", "SCRATCH",
-	"MUBUF", "MTBUF", "MIMG", "VOP1", "VOP2", "VOPC", "VOP3", "VOP3P", "VOPD",
+	"MUBUF", "MTBUF", "MIMG", "LDSDIR", "EXP", "VINTERP", "VOP1", "VOP2", "VOPC", "VOP3", "VOP3P", "VOPD",
 }
 
 func (f Format) String() string {
@@ -54,13 +57,13 @@ func (f Format) String() string {
 // so that IDs are dense enough for a jump table and stable.
 var opcodes = [numFormats]int{
 	SOP1: 256, SOP2: 128, SOPC: 128, SOPK: 32, SOPP: 128, SMEM: 256, DS: 256,
-	FLAT: 128, GLOBAL: 128, SCRATCH: 128, MUBUF: 256, MTBUF: 16, MIMG: 256,
+	FLAT: 128, GLOBAL: 128, SCRATCH: 128, MUBUF: 256, MTBUF: 16, MIMG: 256, LDSDIR: 4, EXP: 1, VINTERP: 128,
 	VOP1: 128, VOP2: 64, VOPC: 256, VOP3: 1024, VOP3P: 128,
 	VOPD: 16 * 32, // the X opcode times 32, plus the Y opcode
 }
 
 // NumIDs bounds every Op.ID: 0 <= ID < NumIDs.
-const NumIDs = 256 + 128 + 128 + 32 + 128 + 256 + 256 + 3*128 + 256 + 16 + 256 + 128 + 64 + 256 + 1024 + 128 + 512
+const NumIDs = 256 + 128 + 128 + 32 + 128 + 256 + 256 + 3*128 + 256 + 16 + 256 + 4 + 1 + 128 + 128 + 64 + 256 + 1024 + 128 + 512
 
 // idBase is the ID of a format's opcode 0.
 func idBase(f Format) int {
@@ -139,6 +142,7 @@ type Mods struct {
 	Format  uint8 // MTBUF: the buffer format
 	DMask   uint8 // MIMG: bit i for component i
 	Dim     uint8 // MIMG: the dimensions of the image
+	Wait    uint8 // LDSDIR: wait_vdst; VINTERP: wait_exp
 	Flags   Flags
 
 	Omod      uint8  // VOP3: 0 none, 1 mul:2, 2 mul:4, 3 div:2
@@ -154,7 +158,7 @@ type Mods struct {
 }
 
 // Flags are the one-bit modifiers.
-type Flags uint16
+type Flags uint32
 
 // The flags of memory instructions, then those of vector instructions.
 const (
@@ -173,6 +177,8 @@ const (
 	A16       // MIMG: coordinates are halves or 16-bit integers, in pairs
 	LWE       // MIMG: texels that are not resident are reported
 	D16       // MIMG: data are halves or 16-bit integers, in pairs
+	Done      // EXP: the last of the wave
+	RowEn     // EXP: m0 says which row
 )
 
 // DPP is the kind of data-parallel primitive that an instruction uses.

@@ -17,7 +17,7 @@ func Ops() []*Op {
 func tables() [numFormats][]*Op {
 	return [numFormats][]*Op{
 		SOP1: sop1, SOP2: sop2, SOPC: sopc, SOPK: sopk, SOPP: sopp, SMEM: smem, DS: ds,
-		FLAT: flat, GLOBAL: global, SCRATCH: scratch, MUBUF: mubuf, MTBUF: mtbuf, MIMG: mimg,
+		FLAT: flat, GLOBAL: global, SCRATCH: scratch, MUBUF: mubuf, MTBUF: mtbuf, MIMG: mimg, LDSDIR: ldsdir, EXP: export, VINTERP: vinterp,
 		VOP1: vop1Ops, VOP2: vop2Ops, VOPC: vopcOps, VOP3: vop3Ops, VOP3P: vop3pOps32, VOPD: vopdOps,
 	}
 }

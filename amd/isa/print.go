@@ -18,6 +18,12 @@ func (in *Inst) AppendText(b []byte) []byte {
 		return appendVector(b, in)
 	case MIMG:
 		return appendImage(b, in)
+	case VINTERP:
+		return appendInterpolation(b, in)
+	case LDSDIR:
+		return appendLDSDir(b, in)
+	case EXP:
+		return appendExport(b, in)
 	}
 	b = append(b, in.Op.Name...)
 	for i := range in.Args() {

@@ -3,7 +3,7 @@ package isa
 import "fmt"
 
 // Unknown is the error for words that this package does not know as an
-// instruction: reserved opcodes and operands, or a graphics encoding.
+// instruction: reserved opcodes and operands.
 type Unknown struct {
 	PC     uint64
 	Words  []uint32 // the words looked at, one to five

@@ -152,11 +152,12 @@ func (d *decoder) dualOperand(o *Operand, a *Arg, w, w1 uint32) {
 
 func appendVOPD(b []byte, in *Inst) []byte {
 	x, y := in.Op.Halves()
-	b = appendHalf(b, x.Name, in.Operands[:x.Args])
-	return appendHalf(append(b, " :: "...), y.Name, in.Operands[x.Args:x.Args+y.Args])
+	b = appendOperation(b, x.Name, in.Operands[:x.Args])
+	return appendOperation(append(b, " :: "...), y.Name, in.Operands[x.Args:x.Args+y.Args])
 }
 
-func appendHalf(b []byte, name string, operands []Operand) []byte {
+// appendOperation appends a name and operands.
+func appendOperation(b []byte, name string, operands []Operand) []byte {
 	b = append(b, name...)
 	for i := range operands {
 		if i == 0 {
