@@ -40,6 +40,9 @@ func New(c Config) (*Device, error) {
 	if err := c.Timing.check(c.Mode); err != nil {
 		return nil, err
 	}
+	if err := c.Pressure.check(); err != nil {
+		return nil, err
+	}
 	if c.ComputeUnits == 0 {
 		c.ComputeUnits = 8
 	}

@@ -50,7 +50,6 @@ type dispatch struct {
 	count  uint64 // of workgroups
 	packet *Buffer
 	caches *relaxed // nil if memory is coherent
-	driver driver   // what Config.Pressure does
 	mode   uint32   // MODE at the start of a wave
 	user   []userValue
 	budget atomic.Int64 // instructions that nobody has taken yet

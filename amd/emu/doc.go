@@ -32,5 +32,6 @@
 // vop*.go and float*.go, and in memory.go, flat.go, mubuf.go, ds.go, smem.go and
 // atomic.go. relaxed.go is relaxed memory, pending.go what waves have under way
 // there, timing.go when that completes, and wait.go the waits for it; pressure.go
-// is what a driver does meanwhile, host.go the host's view of memory.
+// and paging.go are what a driver does meanwhile, host.go is the host's view of
+// memory.
 package emu

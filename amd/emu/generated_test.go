@@ -192,9 +192,10 @@ var runs = []struct {
 }{
 	{"coherent", emu.Config{}},
 	{"late loads", emu.Config{Mode: emu.Relaxed, Timing: emu.Timing{LateLoads: true}}},
-	{"random timing", emu.Config{
+	{"random timing, moving pages", emu.Config{
 		Mode: emu.Relaxed, Schedule: emu.Schedule{Waves: emu.Random, Quantum: 16},
-		Timing: emu.Timing{LateLoads: true, EarlyLoads: 0.05, EarlyStores: 0.05},
+		Timing:   emu.Timing{LateLoads: true, EarlyLoads: 0.05, EarlyStores: 0.05},
+		Pressure: &emu.Pressure{Evict: 0.01, Migrate: 0.1},
 	}},
 }
 

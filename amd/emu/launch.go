@@ -73,6 +73,7 @@ func (w *wave) reset(i int) {
 	w.pc, w.at, w.block = d.kernel.EntryPC(), d.kernel.EntryPC(), &noBlock
 	w.scc, w.mode, w.trapStatus, w.flags = false, d.mode, 0, 0
 	w.status, w.total, w.aside = running, 0, false
+	w.held, w.replaying = w.held[:0], false
 	w.setBreaks(d.dev.config.Schedule.Preempt)
 	w.sgpr = [128]uint32{}
 	if d.dev.config.Poison {

@@ -121,6 +121,7 @@ func reg(o *isa.Operand) int {
 
 // begin counts an instruction that accesses memory, and describes the access.
 func (w *wave) begin(in *inst, m *memOp, space MemorySpace) *Access {
+	w.counted = w.pending.pendingCounts
 	w.pending.count(in.Op.Format, m)
 	return w.describe(in, m, space)
 }
@@ -290,6 +291,7 @@ func (w *wave) find(addr, n uint64, m *memOp, lane int) *Buffer {
 	if m.kind == Atomic && addr%n != 0 {
 		w.badAccess(addr, n, m.kind, lane, "an atomic must be aligned to its size")
 	}
+	w.touch(addr, n, m.kind != Load)
 	return b
 }
 

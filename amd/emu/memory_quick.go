@@ -12,7 +12,7 @@ import (
 // quick carries out the access if it is such a one; otherwise it does nothing
 // and says so.
 func (m *memOp) quick(w *wave, a *Access) bool {
-	if m.kind == Atomic || m.convert != nil || m.status > 0 || w.obs != nil || w.relaxed != nil || a.Lanes == 0 {
+	if m.kind == Atomic || m.convert != nil || m.status > 0 || w.obs != nil || w.relaxed != nil || w.pages != nil || a.Lanes == 0 {
 		return false
 	}
 	first, last := ^uint64(0), uint64(0)

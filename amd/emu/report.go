@@ -14,6 +14,9 @@ type Report struct {
 	Instructions     uint64 // of waves
 	LaneInstructions uint64 // active lanes of vector instructions, memory included
 	Barriers         uint64 // that workgroups passed
+	Evictions        uint64 // of the queue: Pressure
+	Migrations       uint64 // of pages
+	Retries          uint64 // of instructions that touched a page that was not mapped
 	Workers          int    // goroutines that ran it
 	Elapsed          time.Duration
 	// Ops are the operations that ran, the most frequent first.

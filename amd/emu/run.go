@@ -8,13 +8,14 @@ import (
 type waveStatus uint8
 
 const (
-	running waveStatus = iota
+	running  waveStatus = iota
+	retrying            // an access to a page that is not mapped: paging.go
 	atBarrier
 	halted
 	ended
 )
 
-var waveStatuses = [...]string{running: "running", atBarrier: "at a barrier", halted: "halted", ended: "ended"}
+var waveStatuses = [...]string{running: "running", retrying: "at a page that is not mapped", atBarrier: "at a barrier", halted: "halted", ended: "ended"}
 
 func (s waveStatus) String() string { return waveStatuses[s] }
 
@@ -59,12 +60,14 @@ func (w *wave) executePlain() {
 	}
 }
 
-// executeChecked is the run loop with an observer, preemption points or timing.
+// executeChecked is the run loop with an observer, preemption points, timing, or
+// an instruction that is tried again: nobody sees it begin twice.
 func (w *wave) executeChecked() {
 	b := w.block
 	for w.left > 0 {
-		pc := w.pc
-		if w.breaks != nil && w.preempted(pc) {
+		pc, again := w.pc, w.replaying
+		w.replaying = false
+		if w.breaks != nil && !again && w.preempted(pc) {
 			w.aside = true
 			w.suspend()
 			return
@@ -79,10 +82,10 @@ func (w *wave) executeChecked() {
 			in = w.fetch(pc)
 		}
 		w.at = pc
-		if w.timing != nil {
+		if w.timing != nil && !again {
 			w.passTime()
 		}
-		if w.obs != nil {
+		if w.obs != nil && !again {
 			w.obs.Instruction(Wave{w}, &in.Inst)
 		}
 		w.left--
@@ -133,9 +136,14 @@ func (w *wave) setBreaks(points []Preemption) {
 func (w *wave) run(n int) (err error) {
 	w.slice, w.left, w.unused = n, n, 0
 	defer func() {
+		e := recover()
+		if _, ok := e.(retry); ok {
+			w.replay()
+			e = nil
+		}
 		w.total = w.ran()
 		w.slice, w.left, w.unused = 0, 0, 0
-		switch e := recover().(type) {
+		switch e := e.(type) {
 		case nil:
 		case *Fault:
 			err = w.locate(e)
@@ -145,7 +153,7 @@ func (w *wave) run(n int) (err error) {
 			panic(e) // a bug of ours
 		}
 	}()
-	if w.obs != nil || w.breaks != nil || w.timing != nil {
+	if w.obs != nil || w.breaks != nil || w.timing != nil || w.replaying {
 		w.executeChecked()
 	} else {
 		w.executePlain()

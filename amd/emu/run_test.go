@@ -32,11 +32,26 @@ func parse(t testing.TB, file []byte) *hsaco.Object {
 // build is the file of compile.
 func build(t testing.TB, source, flags string) []byte {
 	t.Helper()
+	return buildFile(t, filepath.Join("testdata", source), flags)
+}
+
+// buildText compiles a source that is not in testdata.
+func buildText(t testing.TB, text, flags string) []byte {
+	t.Helper()
+	source := filepath.Join(t.TempDir(), "source.cpp")
+	if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return buildFile(t, source, flags+" -Itestdata")
+}
+
+func buildFile(t testing.TB, source, flags string) []byte {
+	t.Helper()
 	needClang(t)
 	dir := t.TempDir()
 	object, linked := filepath.Join(dir, "o"), filepath.Join(dir, "o.hsaco")
 	args := append(strings.Fields("-target amdgcn-amd-amdhsa -mcpu=gfx1151 -x c++ -std=c++20 -ffreestanding -nogpulib -ffp-contract=off"), strings.Fields(flags)...)
-	tool(t, "clang-22", append(args, "-c", filepath.Join("testdata", source), "-o", object)...)
+	tool(t, "clang-22", append(args, "-c", source, "-o", object)...)
 	tool(t, "ld.lld-22", "-shared", object, "-o", linked)
 	file, err := os.ReadFile(linked)
 	if err != nil {

@@ -32,6 +32,10 @@ type scheduler struct {
 	done         uint64 // workgroups
 	barriers     uint64
 	ops          opCounts
+
+	driver                *driver // nil without pressure
+	evictions, migrations uint64
+	retries               uint64
 }
 
 // grantMost is how much of the budget a scheduler takes at a time.
@@ -41,6 +45,7 @@ func (d *dispatch) newScheduler() *scheduler {
 	c := &d.dev.config
 	s := &scheduler{d: d, schedule: c.Schedule, quantum: c.Schedule.quantum(), resident: c.Schedule.resident()}
 	s.rng = random(c.Seed)
+	s.driver = newDriver(s)
 	return s
 }
 
@@ -78,6 +83,9 @@ func (d *dispatch) run(ctx context.Context, report *Report) error {
 		report.Instructions += s.instructions
 		report.LaneInstructions += s.laneOps
 		report.Barriers += s.barriers
+		report.Evictions += s.evictions
+		report.Migrations += s.migrations
+		report.Retries += s.retries
 		if i > 0 {
 			for id, v := range s.ops {
 				counts[id] += v
@@ -132,6 +140,9 @@ func (s *scheduler) start() bool {
 	s.groups = append(s.groups, g)
 	for _, w := range g.waves {
 		w.ops = &s.ops
+		if s.driver != nil {
+			w.pages = s.driver.pages
+		}
 		s.ready = append(s.ready, w)
 		if w.obs != nil {
 			w.obs.WaveBegin(Wave{w})
@@ -143,6 +154,9 @@ func (s *scheduler) start() bool {
 // run runs workgroups until none is left.
 func (s *scheduler) run(ctx context.Context) error {
 	err := s.loop(ctx)
+	if s.driver != nil && s.driver.pages != nil {
+		s.driver.pages.close()
+	}
 	if err != nil {
 		s.d.failed.Store(true)
 	}
@@ -161,6 +175,9 @@ func (s *scheduler) loop(ctx context.Context) error {
 		}
 		if len(s.ready) == 0 && len(s.aside) > 0 {
 			s.ready, s.aside = s.aside, s.ready[:0]
+		}
+		if len(s.ready) == 0 && s.driver != nil && s.driver.pages.stall() {
+			continue
 		}
 		if len(s.ready) == 0 {
 			if len(s.groups) == 0 {
@@ -189,8 +206,9 @@ func (s *scheduler) loop(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		s.paged(w, spent)
 		s.after(w)
-		if s.d.dev.config.Pressure != nil {
+		if s.driver != nil {
 			s.boundary()
 		}
 	}
@@ -245,7 +263,7 @@ func (s *scheduler) after(w *wave) {
 		if g.live == 0 {
 			s.retire(g)
 		}
-	case halted:
+	case halted, retrying:
 		return
 	}
 	s.idle = 0

@@ -68,6 +68,8 @@ func runScalarLoad(w *wave, in *inst) {
 	if b == nil {
 		w.badAccess(addr, n, Load, -1, "")
 	}
+	w.counted = w.pending.pendingCounts
+	w.touch(addr, n, false)
 	w.seeScalar(in, l, addr)
 	p := b.Data[addr-b.Addr:][:n]
 	if w.relaxed != nil {
@@ -120,6 +122,12 @@ func (l *scalarLoad) loadBuffer(w *wave, in *inst, off uint64) {
 	size := uint64(d.records)
 	if d.stride > 0 {
 		size *= uint64(d.stride)
+	}
+	w.counted = w.pending.pendingCounts
+	for i := range l.words { // all of it, before the observer sees any
+		if at := off&^3 + 4*uint64(i); at+4 <= size {
+			w.touch((d.base+at)&^3, 4, false)
+		}
 	}
 	var data [16]uint32
 	for i := range l.words {

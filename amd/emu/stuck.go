@@ -12,7 +12,7 @@ import (
 // states describes the resident waves, those that can run first.
 func (s *scheduler) states() []WaveState {
 	var list []WaveState
-	for _, status := range []waveStatus{running, atBarrier, halted, ended} {
+	for _, status := range []waveStatus{running, retrying, atBarrier, halted, ended} {
 		for _, g := range s.groups {
 			for _, w := range g.waves {
 				if w.status == status {

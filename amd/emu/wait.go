@@ -47,7 +47,6 @@ func (d *dispatch) memoryBegin() {
 	if d.dev.config.Mode == Relaxed {
 		d.caches = newRelaxed(d.dev.space, d.dev.config.ComputeUnits)
 	}
-	d.pressureBegin()
 }
 
 func (d *dispatch) memoryEnd() { d.caches = nil }

@@ -35,6 +35,11 @@ type wave struct {
 	timing  *Timing  // when they do, or nil for the default
 	rng     random   // of timing
 
+	pages     *pages        // nil if none ever moves
+	held      []uint64      // pages that the instruction at pc has waited for
+	counted   pendingCounts // before the instruction that runs
+	replaying bool          // the instruction at pc has begun before
+
 	// scratch is the wave's private memory: lane l's bytes are those from
 	// l*lane, lane bytes each.
 	scratch []byte
