@@ -76,8 +76,11 @@ template <class Format> DEV void products(f32 (&sum)[ROWS], const GLOBAL u8 *con
 		UNROLL for (u32 r = 0; r < ROWS; r++) sum[r] = f.rest(w[r], offset[r], x, cols, s, sum[r]);
 }
 
-// matvec is Out of MatVec for a row of x.
-template <class Format> DEV void matvec(const GLOBAL u8 *w, const GLOBAL u8 *x, const GLOBAL f32 *bias, const GLOBAL f32 *add, GLOBAL f32 *out, u32 cols, u32 height, u32 lanes) {
+// element is x[i] for i below 2^30, whose offset needs no more than a register.
+template <class T> DEV GLOBAL T &element(GLOBAL T *x, u32 i) { return *(GLOBAL T *)((const GLOBAL u8 *)x + i * (u32)sizeof(T)); }
+
+// matvec is Out of MatVec for a row of x, number y of add.
+template <class Format> DEV void matvec(const GLOBAL u8 *w, const GLOBAL u8 *x, const GLOBAL f32 *bias, const GLOBAL f32 *add, GLOBAL f32 *out, u64 y, u32 cols, u32 height, u32 lanes) {
 	Share s(lanes, height, ROWS);
 	if (s.none()) return;
 	u32 row_bytes = Format::row_bytes(cols);
@@ -90,9 +93,9 @@ template <class Format> DEV void matvec(const GLOBAL u8 *w, const GLOBAL u8 *x, 
 	f32 v = fold(sum, s);
 	u32 row = s.first + s.row + s.lane;
 	if (s.lane >= ROWS || row >= height) return;
-	if (bias) v += bias[row];
-	if (add) v += add[row];
-	out[row] = v;
+	if (bias) v += element(bias, row);
+	if (add) v += element(add + y * height, row);
+	element(out, row) = v;
 }
 
 // gate_up is Out of MatVecSwiGLU for a row of x: a lane has PAIRS rows of both
@@ -111,7 +114,7 @@ template <class Format> DEV void gate_up(const GLOBAL u8 *gate, const GLOBAL u8 
 	products<Format>(sum, rows, offset, x, cols, s);
 	f32 g = fold(sum, s), u = across<PAIRS>(g);
 	u32 row = s.first + s.row + s.lane;
-	if (s.lane < PAIRS && row < height) out[row] = g / (1 + exp_(-g)) * u;
+	if (s.lane < PAIRS && row < height) element(out, row) = g / (1 + exp_(-g)) * u;
 }
 
 // set_flag makes a word 1 that others may set at the same time.
@@ -133,7 +136,7 @@ template <class Format> DEV void matvec_id(const GLOBAL u8 *w, const GLOBAL u8 *
 	u32 id = uniform((u32)chosen[v]);
 	x += y * Format::acts_bytes(cols), out += v * height;
 	if (id >= experts) return no_expert(out, status, height, lanes, ROWS);
-	matvec<Format>(w + (u64)id * height * Format::row_bytes(cols), x, nullptr, nullptr, out, cols, height, lanes);
+	matvec<Format>(w + (u64)id * height * Format::row_bytes(cols), x, nullptr, nullptr, out, 0, cols, height, lanes);
 }
 
 // gate_up_id is Out of MatVecSwiGLUID in the same way.
@@ -150,7 +153,7 @@ template <class Format> DEV void gate_up_id(const GLOBAL u8 *gate, const GLOBAL 
 #define MATVEC(name, Format) \
 	KERNEL(ITEMS) matvec_##name(const GLOBAL u8 *w, const GLOBAL u8 *x, const GLOBAL f32 *bias, const GLOBAL f32 *add, GLOBAL f32 *out, u32 cols, u32 height, u32 lanes) { \
 		u64 y = group_y(); \
-		matvec<Format>(w, x + y * Format::acts_bytes(cols), bias, add ? add + y * height : add, out + y * height, cols, height, lanes); \
+		matvec<Format>(w, x + y * Format::acts_bytes(cols), bias, add, out + y * height, y, cols, height, lanes); \
 	} \
 	KERNEL(ITEMS) matvec_id_##name(const GLOBAL u8 *w, const GLOBAL u8 *x, const GLOBAL i32 *chosen, GLOBAL f32 *out, GLOBAL u32 *status, u32 cols, u32 height, u32 experts, u32 share, u32 lanes) { \
 		matvec_id<Format>(w, x, chosen, out, status, cols, height, experts, share, lanes); \
