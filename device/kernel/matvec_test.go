@@ -273,6 +273,32 @@ func TestMatVecByIDIsTheReferences(t *testing.T) {
 	}
 }
 
+// An expert's offset does not fit 32 bits: a stack of which only the rows that
+// are read exist.
+func TestExpertsBeyond4GiBAreFound(t *testing.T) {
+	const cols, height, id, rows = 8192, 200_000, 3, 16 // 1.6 GiB an expert; a workgroup has 16 rows
+	everyMode(t, 32, func(t *testing.T, r *rig) {
+		p := newProduct(t, quant.Q8_0, cols, rows, 1, 1)
+		w, out := r.place(t, "rows", p.w, 2), r.garbage(t, "out", 4*rows)
+		stride := uint64(height) * uint64(quant.Q8_0.RowBytes(cols))
+		l, err := MatVecID{
+			W: Pointer(w.Addr - id*stride), X: r.bytes(t, "x", p.packed).ptr(), Chosen: r.ints(t, "chosen", []int32{id}).ptr(),
+			Out: out.ptr(), Status: r.bytes(t, "status", make([]byte, 4)).ptr(), Cols: cols, Height: height, Experts: id + 1, Share: 1,
+		}.Launch(quant.Q8_0, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Groups[0] = 1
+		r.run(t, l)
+		want, bound := make([]float64, rows), make([]float64, rows)
+		for i := range want {
+			want[i], bound[i] = p.want(t, 0, i, 0)
+			bound[i] *= p.roundings() * 0x1p-24
+		}
+		near(t, "rows", out.asFloats(), want, bound)
+	})
+}
+
 // The fused form has no arithmetic of its own: it gives the bits of its parts.
 func TestGateUpIsItsPartsToTheBit(t *testing.T) {
 	everyMode(t, 32, func(t *testing.T, r *rig) {

@@ -53,8 +53,8 @@ struct Q6K {
 		f32 scaled = 0;
 		UNROLL for (u32 g = 0; g < 4; g++) {
 			u32 scales = w.scales[g / 2], ds = x.ds[g];
-			i32 scale = (i8)(scales >> (g % 2 * 16 + side * 8));
-			scaled = __builtin_fmaf((f32)n[g] * (f32)scale, low_half(ds), scaled);
+			scales >>= side * 8; // bytes 0 and 2
+			scaled = __builtin_fmaf((f32)n[g] * (f32)(i8)(scales >> g % 2 * 16), low_half(ds), scaled);
 		}
 		return __builtin_fmaf((f32)w.d, scaled, sum);
 	}
