@@ -9,7 +9,8 @@ import (
 
 	"github.com/holdfast-llm/holdfast/attn/kv"
 	"github.com/holdfast-llm/holdfast/device"
-	"github.com/holdfast-llm/holdfast/device/cpu"
+	"github.com/holdfast-llm/holdfast/device/all"
+	"github.com/holdfast-llm/holdfast/device/gfx11"
 	"github.com/holdfast-llm/holdfast/gguf"
 	"github.com/holdfast-llm/holdfast/gguf/quant"
 	"github.com/holdfast-llm/holdfast/model"
@@ -21,7 +22,8 @@ import (
 type Config struct {
 	File *gguf.File // must stay open until Engine.Close
 
-	Threads   int    // CPU workers; 0 means all processors
+	Device    string // cpu (""), or another that package device/all has
+	Threads   int    // workers; 0 means all processors
 	Context   int    // positions of a sequence; 0 means the model's, at most DefaultContext
 	Batch     int    // prompt tokens a step takes at once; 0 means DefaultBatch
 	Sequences int    // sequences at once; 0 means 1
@@ -29,6 +31,9 @@ type Config struct {
 	CacheV    string // type of the cached values
 
 	Disable []string // name prefixes of registrations not to be used
+
+	// GFX11 is how the software GPU runs; its workers are Threads if it says none.
+	GFX11 gfx11.Config
 
 	// Strict makes a fault of a running kernel an error. Otherwise the kernel's
 	// registration is quarantined and the step runs again on the next.
@@ -97,9 +102,10 @@ type Engine struct {
 	load        time.Duration
 }
 
-// New binds the model to a CPU device and allocates the cache. Errors: what
-// the file lacks or has that is not supported, values out of range, memory
-// that the machine does not have.
+// New binds the model to a device and allocates the cache. Errors: what the
+// file lacks or has that is not supported, values out of range, a device that
+// there is not or that does not run the model, memory that the machine or the
+// device does not have.
 func New(cfg Config) (*Engine, error) {
 	start := time.Now()
 	if cfg.File == nil {
@@ -119,7 +125,7 @@ func New(cfg Config) (*Engine, error) {
 			return nil, err
 		}
 	}
-	dev, err := cpu.New(cpu.Config{Threads: cfg.Threads})
+	dev, err := all.New(cfg.Device, all.Options{Threads: cfg.Threads, GFX11: cfg.GFX11})
 	if err != nil {
 		return nil, err
 	}
@@ -259,6 +265,9 @@ func (e *Engine) watch() func(*program, *device.Watched) {
 	}
 	return func(p *program, w *device.Watched) { e.cfg.Watch(e.steps, p.Program, w) }
 }
+
+// Device is the name of the device that runs.
+func (e *Engine) Device() string { return e.dev.Name() }
 
 // Describe says which device runs, for people.
 func (e *Engine) Describe() string { return e.dev.Describe() }

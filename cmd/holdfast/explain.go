@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/holdfast-llm/holdfast/device"
+	"github.com/holdfast-llm/holdfast/device/all"
 	"github.com/holdfast-llm/holdfast/dispatch"
 	"github.com/holdfast-llm/holdfast/engine"
 	"github.com/holdfast-llm/holdfast/internal/cli"
@@ -16,7 +18,7 @@ import (
 
 // explainOptions is explain's command line.
 type explainOptions struct {
-	model          string
+	model, device  string
 	depth, tokens  int
 	threads        int
 	cacheK, cacheV string
@@ -39,6 +41,7 @@ func (o *explainOptions) declare() *cli.FlagSet {
 		},
 	}
 	f.String(&o.model, "-m, --model FILE", "GGUF file; the embedded model if absent")
+	f.Choice(&o.device, "--device NAME", "what runs the model: "+strings.Join(all.Names(), ", "), all.Names()...)
 	f.Int(&o.depth, "-d, --n-depth N", "tokens in the sequence before the step", 0, 1<<27)
 	f.Int(&o.tokens, "--tokens N", "tokens of the step", 1, 1<<14)
 	f.Int(&o.threads, "-t, --threads N", "worker threads; 0 is all processors", 0, 1024)
@@ -53,7 +56,7 @@ func (o *explainOptions) declare() *cli.FlagSet {
 }
 
 func explainMain(_ context.Context, args []string, _ io.Reader, stdout, stderr io.Writer) int {
-	o := explainOptions{tokens: 1, cacheK: "f16", cacheV: "f16"}
+	o := explainOptions{device: "cpu", tokens: 1, cacheK: "f16", cacheV: "f16"}
 	f := o.declare()
 	rest, err := f.Parse(args, os.LookupEnv)
 	switch {
@@ -87,7 +90,7 @@ func (o *explainOptions) run(w io.Writer) error {
 		return cli.Usagef("--hash: nothing is run that could be recorded")
 	}
 	cfg := engine.Config{
-		Threads: o.threads, CacheK: o.cacheK, CacheV: o.cacheV, Disable: disabled(o.disable),
+		Device: o.device, Threads: o.threads, CacheK: o.cacheK, CacheV: o.cacheV, Disable: disabled(o.disable),
 		Context: max(o.depth+o.tokens, engine.DefaultContext), Batch: max(o.tokens, engine.DefaultBatch),
 		NoMemoryCheck: true, // nothing is run
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/holdfast-llm/holdfast/device/all"
 	"github.com/holdfast-llm/holdfast/engine"
 	"github.com/holdfast-llm/holdfast/internal/cli"
 	"github.com/holdfast-llm/holdfast/sample"
@@ -17,6 +18,7 @@ import (
 // runFlags are the flags of run.
 type runFlags struct {
 	model, prompt, promptFile, system string
+	device                            string
 	tokens, context, batch, threads   int
 	cacheK, cacheV                    string
 	disable                           []string
@@ -51,6 +53,7 @@ func (r *runFlags) declare() *cli.FlagSet {
 		},
 	}
 	f.String(&r.model, "-m, --model FILE", "GGUF file; the embedded model if absent")
+	f.Choice(&r.device, "--device NAME", "what runs the model: "+strings.Join(all.Names(), ", "), all.Names()...)
 	f.String(&r.prompt, "-p, --prompt TEXT", "text to continue, or the user's message with --chat")
 	f.String(&r.promptFile, "-f, --file FILE", "read the prompt from a file; - is standard input")
 	f.Int(&r.tokens, "-n, --n-predict N", "tokens to generate; 0 fills the context", 0, math.MaxInt32)
@@ -88,7 +91,7 @@ func (r *runFlags) declare() *cli.FlagSet {
 }
 
 func runMain(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	r := &runFlags{tokens: 128, batch: engine.DefaultBatch, cacheK: "f16", cacheV: "f16"}
+	r := &runFlags{device: "cpu", tokens: 128, batch: engine.DefaultBatch, cacheK: "f16", cacheV: "f16"}
 	r.sample = sample.Params{RepeatPenalty: 1, RepeatLastN: 64, TopP: 1}
 	f := r.declare()
 	rest, err := f.Parse(args, os.LookupEnv)
@@ -110,7 +113,7 @@ func (r *runFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr io.W
 		return err
 	}
 	cfg := engine.Config{
-		Threads: r.threads, Context: r.context, Batch: r.batch, CacheK: r.cacheK, CacheV: r.cacheV,
+		Device: r.device, Threads: r.threads, Context: r.context, Batch: r.batch, CacheK: r.cacheK, CacheV: r.cacheV,
 		Disable: disabled(r.disable), NoMemoryCheck: r.noMemoryCheck,
 	}
 	if err := r.experiment.apply(&cfg, r.model); err != nil {
