@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/holdfast-llm/holdfast/amd/emu"
@@ -401,5 +402,27 @@ func TestAWrongCounterIsReported(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The last workgroup reads what others, interleaved with it, have just stored.
+func TestTheLastWorkgroupSeesEveryState(t *testing.T) {
+	p := (&attention{kvHeads: 1, group: 4, headDim: 64, vDim: 64, pos: []int32{199}, seed: 6}).fill()
+	for _, wave := range []int{32, 64} {
+		for seed := range uint64(4) {
+			dev, err := emu.New(emu.Config{
+				Mode: emu.Relaxed, Seed: seed, Poison: true, ComputeUnits: 4,
+				Schedule: emu.Schedule{Waves: emu.Random, Groups: emu.Shuffled, Quantum: 8, Resident: 8},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := &rig{dev: dev, kernels: map[string]*emu.Kernel{}, wave: wave}
+			for _, l := range lanes {
+				if strings.HasPrefix(l.name, "fused") {
+					t.Run(fmt.Sprintf("wave%d/seed=%d/%s", wave, seed, l.name), func(t *testing.T) { l.attend(t, r, p) })
+				}
+			}
+		}
 	}
 }
