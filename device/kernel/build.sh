@@ -2,7 +2,8 @@
 # Compiles the kernels in src/ to code objects for every gfx11 processor, and
 # to PTX to see that they stay compilable for NVIDIA's: go generate
 # ./device/kernel. Needs clang-22 and ld.lld-22; the same compiler gives the
-# same bytes. With --ptx DIR it writes PTX to DIR instead.
+# same bytes, and objects/COMPILER says which one it was. With --ptx DIR it
+# writes PTX to DIR instead, with another DIR the objects there.
 set -euo pipefail
 cd "$(dirname "$0")/src"
 common=(-x c++ -std=c++20 -ffreestanding -nogpulib -O3 -Wall -Wextra -Werror -fno-discard-value-names)
@@ -30,6 +31,7 @@ if [ "${1:-}" = --ptx ]; then
 	exit
 fi
 out=${1:-../objects}
+clang-22 --version | head -n 1 >"$out/COMPILER"
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 for f in *.cpp; do
