@@ -22,13 +22,16 @@ import (
 type Config struct {
 	File *gguf.File // must stay open until Engine.Close
 
-	Device    string // cpu (""), or another that package device/all has
-	Threads   int    // workers; 0 means all processors
-	Context   int    // positions of a sequence; 0 means the model's, at most DefaultContext
-	Batch     int    // prompt tokens a step takes at once; 0 means DefaultBatch
-	Sequences int    // sequences at once; 0 means 1
-	CacheK    string // type of the cached keys: f16 (""), q8_0, bf16, f32
-	CacheV    string // type of the cached values
+	Device string // cpu (""), or another that package device/all has
+	// PrefillDevice runs the steps in which a sequence gets more than one token;
+	// "" means Device. Both work on the same cache.
+	PrefillDevice string
+	Threads       int    // workers; 0 means all processors
+	Context       int    // positions of a sequence; 0 means the model's, at most DefaultContext
+	Batch         int    // prompt tokens a step takes at once; 0 means DefaultBatch
+	Sequences     int    // sequences at once; 0 means 1
+	CacheK        string // type of the cached keys: f16 (""), q8_0, bf16, f32
+	CacheV        string // type of the cached values
 
 	Disable []string // name prefixes of registrations not to be used
 
@@ -75,10 +78,11 @@ type Experiment struct {
 // Engine decodes one model. Its methods and those of its sequences are safe
 // for concurrent use; steps run one after another.
 type Engine struct {
-	cfg   Config
-	model *model.Model
-	dev   device.Device
-	cache *kv.Cache
+	cfg     Config
+	model   *model.Model
+	dev     device.Device
+	prefill device.Device // nil: dev
+	cache   *kv.Cache
 
 	tokenizer    func() (*token.Tokenizer, error)
 	stopPopulate func() // waits: nothing touches the file afterwards
@@ -125,11 +129,10 @@ func New(cfg Config) (*Engine, error) {
 			return nil, err
 		}
 	}
-	dev, err := all.New(cfg.Device, all.Options{Threads: cfg.Threads, GFX11: cfg.GFX11})
-	if err != nil {
+	e := &Engine{cfg: cfg, model: m, programs: map[class]*program{}, quarantined: map[class]map[string]string{}, past: newTally()}
+	if err := e.openDevices(); err != nil {
 		return nil, err
 	}
-	e := &Engine{cfg: cfg, model: m, dev: dev, programs: map[class]*program{}, quarantined: map[class]map[string]string{}, past: newTally()}
 	if err := e.open(layers); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
@@ -139,6 +142,20 @@ func New(cfg Config) (*Engine, error) {
 	}
 	e.load = time.Since(start)
 	return e, nil
+}
+
+// openDevices makes the devices.
+func (e *Engine) openDevices() (err error) {
+	options := all.Options{Threads: e.cfg.Threads, GFX11: e.cfg.GFX11}
+	if e.dev, err = all.New(e.cfg.Device, options); err != nil {
+		return err
+	}
+	if p := e.cfg.PrefillDevice; p != "" && p != e.dev.Name() {
+		if e.prefill, err = all.New(p, options); err != nil {
+			return errors.Join(err, e.dev.Close())
+		}
+	}
+	return nil
 }
 
 // complete replaces zero values by defaults and checks ranges.
@@ -191,7 +208,7 @@ func (e *Engine) open(layers []kv.Layer) (err error) {
 	}
 	e.graph = e.model.Graph(e.cache)
 	for _, n := range []int{1, e.cfg.Batch} {
-		if _, err := e.program(e.classOf(n, 1, 1)); err != nil {
+		if _, err := e.program(e.classOf(n, 1, 1, n > 1)); err != nil {
 			return err
 		}
 	}
@@ -237,6 +254,9 @@ func (e *Engine) Close() error {
 	if e.cache != nil {
 		errs = append(errs, e.cache.Close())
 	}
+	if e.prefill != nil {
+		errs = append(errs, e.prefill.Close())
+	}
 	return errors.Join(append(errs, e.dev.Close())...)
 }
 
@@ -266,8 +286,13 @@ func (e *Engine) watch() func(*program, *device.Watched) {
 	return func(p *program, w *device.Watched) { e.cfg.Watch(e.steps, p.Program, w) }
 }
 
-// Device is the name of the device that runs.
+// Device is the name of the device that runs; prompts may run on another.
 func (e *Engine) Device() string { return e.dev.Name() }
 
-// Describe says which device runs, for people.
-func (e *Engine) Describe() string { return e.dev.Describe() }
+// Describe says which devices run, for people.
+func (e *Engine) Describe() string {
+	if e.prefill != nil {
+		return e.dev.Describe() + "; prompts on " + e.prefill.Describe()
+	}
+	return e.dev.Describe()
+}

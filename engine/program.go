@@ -18,6 +18,7 @@ import (
 // of a class share a program.
 type class struct {
 	tokens, outputs, keys int
+	prompt                bool // on the device for prompts, if that is another
 }
 
 // The largest batches of the programs between that of a single token and that
@@ -30,10 +31,11 @@ var smallBatches = [...]int{1, 2, 16}
 var keyClasses = [...]int{256, 2048}
 
 // classOf is the class of a batch of n tokens and m outputs whose rows attend
-// up to keys positions. Prompts share one class for all depths: no lane of
+// up to keys positions; prompt says that one sequence has several of them.
+// Prompts share one class for all depths: no lane of
 // theirs depends on it.
-func (e *Engine) classOf(n, m, keys int) class {
-	c := class{tokens: e.cfg.Batch}
+func (e *Engine) classOf(n, m, keys int, prompt bool) class {
+	c := class{tokens: e.cfg.Batch, prompt: prompt && e.prefill != nil}
 	for _, small := range smallBatches {
 		if n <= small && small < c.tokens {
 			c.tokens = small
@@ -66,6 +68,14 @@ type program struct {
 	compile time.Duration
 }
 
+// deviceOf is the device that runs a class.
+func (e *Engine) deviceOf(c class) device.Device {
+	if c.prompt {
+		return e.prefill
+	}
+	return e.dev
+}
+
 // program is the one of a class, compiled when it is first needed.
 func (e *Engine) program(c class) (*program, error) {
 	if p, ok := e.programs[c]; ok {
@@ -82,7 +92,7 @@ func (e *Engine) program(c class) (*program, error) {
 // compile builds and loads a program. watch may be nil.
 func (e *Engine) compile(c class, serial bool, watch func(*program, *device.Watched)) (*program, error) {
 	start := time.Now()
-	p, err := dispatch.Compile(e.dev, e.graph, device.Limits{Tokens: c.tokens, Outputs: c.outputs, Keys: c.keys}, dispatch.Options{
+	p, err := dispatch.Compile(e.deviceOf(c), e.graph, device.Limits{Tokens: c.tokens, Outputs: c.outputs, Keys: c.keys}, dispatch.Options{
 		Disable: e.cfg.Disable, Quarantined: e.quarantined[c], Serial: serial, Arena: e.cfg.Arena,
 	})
 	if err != nil {
@@ -93,7 +103,7 @@ func (e *Engine) compile(c class, serial bool, watch func(*program, *device.Watc
 	if watch != nil {
 		load.Watch = func(w *device.Watched) { watch(q, w) }
 	}
-	if q.exec, err = e.dev.Load(p, load); err != nil {
+	if q.exec, err = e.deviceOf(c).Load(p, load); err != nil {
 		return nil, err
 	}
 	if e.cfg.ArenaBase != 0 {
@@ -165,7 +175,7 @@ func (e *Engine) Plan(tokens, depth int) (*Plan, error) {
 	if e.closed {
 		return nil, ErrClosed
 	}
-	p, err := e.program(e.classOf(tokens, 1, depth+tokens))
+	p, err := e.program(e.classOf(tokens, 1, depth+tokens, tokens > 1))
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ func BenchmarkCompile(b *testing.B) {
 	}
 	defer e.Close()
 	for range b.N {
-		p, err := e.compile(class{1, 1, 4096}, false, nil)
+		p, err := e.compile(class{tokens: 1, outputs: 1, keys: 4096}, false, nil)
 		if err != nil {
 			b.Fatal(err)
 		}

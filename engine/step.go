@@ -51,7 +51,7 @@ func (e *Engine) step(items []Item) error {
 	for _, pos := range b.Pos {
 		deepest = max(deepest, pos)
 	}
-	p, err := e.runBatch(e.classOf(len(b.Tokens), len(b.Output), int(deepest)+1))
+	p, err := e.runBatch(e.classOf(len(b.Tokens), len(b.Output), int(deepest)+1, len(b.Tokens) > len(items)))
 	if err != nil {
 		return err
 	}

@@ -18,14 +18,15 @@ import (
 
 // explainOptions is explain's command line.
 type explainOptions struct {
-	model, device  string
-	depth, tokens  int
-	threads        int
-	cacheK, cacheV string
-	disable        []string
-	asJSON, all    bool
-	reasons        bool
-	experiment     experimentFlags
+	model                 string
+	device, prefillDevice string
+	depth, tokens         int
+	threads               int
+	cacheK, cacheV        string
+	disable               []string
+	asJSON, all           bool
+	reasons               bool
+	experiment            experimentFlags
 }
 
 func (o *explainOptions) declare() *cli.FlagSet {
@@ -42,6 +43,7 @@ func (o *explainOptions) declare() *cli.FlagSet {
 	}
 	f.String(&o.model, "-m, --model FILE", "GGUF file; the embedded model if absent")
 	f.Choice(&o.device, "--device NAME", "what runs the model: "+strings.Join(all.Names(), ", "), all.Names()...)
+	f.Choice(&o.prefillDevice, "--prefill-device NAME", "what runs the steps of prompts, on the same cache; as --device if absent", all.Names()...)
 	f.Int(&o.depth, "-d, --n-depth N", "tokens in the sequence before the step", 0, 1<<27)
 	f.Int(&o.tokens, "--tokens N", "tokens of the step", 1, 1<<14)
 	f.Int(&o.threads, "-t, --threads N", "worker threads; 0 is all processors", 0, 1024)
@@ -90,7 +92,7 @@ func (o *explainOptions) run(w io.Writer) error {
 		return cli.Usagef("--hash: nothing is run that could be recorded")
 	}
 	cfg := engine.Config{
-		Device: o.device, Threads: o.threads, CacheK: o.cacheK, CacheV: o.cacheV, Disable: disabled(o.disable),
+		Device: o.device, PrefillDevice: o.prefillDevice, Threads: o.threads, CacheK: o.cacheK, CacheV: o.cacheV, Disable: disabled(o.disable),
 		Context: max(o.depth+o.tokens, engine.DefaultContext), Batch: max(o.tokens, engine.DefaultBatch),
 		NoMemoryCheck: true, // nothing is run
 	}

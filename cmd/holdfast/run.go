@@ -18,7 +18,7 @@ import (
 // runFlags are the flags of run.
 type runFlags struct {
 	model, prompt, promptFile, system string
-	device                            string
+	device, prefillDevice             string
 	tokens, context, batch, threads   int
 	cacheK, cacheV                    string
 	disable                           []string
@@ -54,6 +54,7 @@ func (r *runFlags) declare() *cli.FlagSet {
 	}
 	f.String(&r.model, "-m, --model FILE", "GGUF file; the embedded model if absent")
 	f.Choice(&r.device, "--device NAME", "what runs the model: "+strings.Join(all.Names(), ", "), all.Names()...)
+	f.Choice(&r.prefillDevice, "--prefill-device NAME", "what runs the steps of prompts, on the same cache; as --device if absent", all.Names()...)
 	f.String(&r.prompt, "-p, --prompt TEXT", "text to continue, or the user's message with --chat")
 	f.String(&r.promptFile, "-f, --file FILE", "read the prompt from a file; - is standard input")
 	f.Int(&r.tokens, "-n, --n-predict N", "tokens to generate; 0 fills the context", 0, math.MaxInt32)
@@ -113,7 +114,7 @@ func (r *runFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr io.W
 		return err
 	}
 	cfg := engine.Config{
-		Device: r.device, Threads: r.threads, Context: r.context, Batch: r.batch, CacheK: r.cacheK, CacheV: r.cacheV,
+		Device: r.device, PrefillDevice: r.prefillDevice, Threads: r.threads, Context: r.context, Batch: r.batch, CacheK: r.cacheK, CacheV: r.cacheV,
 		Disable: disabled(r.disable), NoMemoryCheck: r.noMemoryCheck,
 	}
 	if err := r.experiment.apply(&cfg, r.model); err != nil {
