@@ -18,7 +18,13 @@ type recaller struct {
 
 func newRecaller(t *testing.T, disable ...string) recaller {
 	t.Helper()
-	e, err := engine.New(engine.Config{File: open(t), Disable: disable})
+	return recallerOn(t, engine.Config{Disable: disable})
+}
+
+func recallerOn(t *testing.T, cfg engine.Config) recaller {
+	t.Helper()
+	cfg.File = open(t)
+	e, err := engine.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +90,36 @@ func TestEveryLaneRecalls(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := r.stepwise(t, prompt, r.count(answer)); got != answer {
+			if got := r.stepwise(t, prompt, 12, r.count(answer)); got != answer {
+				t.Errorf("%d tokens back, %s: the model says %q, want %q", distance, lane, got, answer)
+			}
+			if !r.ran(lane) {
+				t.Errorf("%d tokens back: %s did not run", distance, lane)
+			}
+		}
+	}
+}
+
+// On the software GPU, too, split and serial attention find the value: the
+// prompt runs on the processor, which hands the cache over, and the last tokens
+// on the device.
+func TestTheSoftwareGPURecalls(t *testing.T) {
+	distances := map[int]string{100: "direct", 2113: "multipass", 3000: "multipass"}
+	if testing.Short() {
+		distances = map[int]string{100: "direct"}
+	}
+	for distance, reducer := range distances {
+		split := "attention.decode_split." + reducer
+		for lane, disable := range map[string][]string{
+			split + ".next_q8": nil,
+			"attention.serial": {"attention.decode_split"},
+		} {
+			r := recallerOn(t, engine.Config{Device: "gfx11", PrefillDevice: "cpu", Disable: disable, Strict: true})
+			prompt, answer, err := embedded.RecallPrompt(3, distance, r.count)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := r.stepwise(t, prompt, 2, r.count(answer)); got != answer {
 				t.Errorf("%d tokens back, %s: the model says %q, want %q", distance, lane, got, answer)
 			}
 			if !r.ran(lane) {
@@ -95,7 +130,7 @@ func TestEveryLaneRecalls(t *testing.T) {
 }
 
 // stepwise is continuation with the last tokens of the prompt one at a time.
-func (r recaller) stepwise(t *testing.T, prompt string, n int) string {
+func (r recaller) stepwise(t *testing.T, prompt string, last, n int) string {
 	t.Helper()
 	ctx := context.Background()
 	s, err := r.e.NewSequence()
@@ -104,7 +139,6 @@ func (r recaller) stepwise(t *testing.T, prompt string, n int) string {
 	}
 	defer s.Close()
 	ids := r.ids(prompt)
-	const last = 12
 	if _, err := s.Prefill(ctx, ids[:len(ids)-last]); err != nil {
 		t.Fatal(err)
 	}
