@@ -11,6 +11,7 @@ import (
 
 	"github.com/holdfast-llm/holdfast/amd/emu"
 	"github.com/holdfast-llm/holdfast/device"
+	"github.com/holdfast-llm/holdfast/device/kernel"
 	"github.com/holdfast-llm/holdfast/device/stage"
 	hostmem "github.com/holdfast-llm/holdfast/internal/memory"
 	"github.com/holdfast-llm/holdfast/op"
@@ -27,6 +28,7 @@ type Executable struct {
 	arena  *emu.Buffer
 	shared map[*op.Value]*mapping    // weights and caches
 	own    map[*op.Value]*emu.Buffer // the batch's numbers, and what single launches keep
+	record *recording                // of the run under way or the next; nil: none
 }
 
 // step is a launch in its place in the program.
@@ -35,6 +37,7 @@ type step struct {
 	index   int // in Program.Launches
 	name    string
 	op      int
+	kernel  *kernel.Kernel
 	entry   *emu.Kernel
 	items   uint32
 	kernarg []byte
@@ -74,6 +77,16 @@ func (e *Executable) Run(b *device.Batch) error {
 	}
 	e.dev.mu.Lock()
 	defer e.dev.mu.Unlock()
+	err := e.runAll(b)
+	if e.record != nil {
+		err = errors.Join(err, e.record.err)
+		e.record = nil
+	}
+	return err
+}
+
+// runAll runs the launches.
+func (e *Executable) runAll(b *device.Batch) error {
 	e.begin(b)
 	hooked := e.hooks.Needed()
 	for i := range e.steps {
@@ -176,7 +189,7 @@ func (e *Executable) dispatch(s *step, rows int, kernarg []byte) (f *device.Faul
 		f = e.fault(s, device.FaultMemory, fmt.Errorf("%w at the host's address %#x", lost, lost.Addr()))
 	}()
 	g := s.groups(rows)
-	report, err := e.dev.emu.Run(context.Background(), emu.Dispatch{
+	report, err := e.launch(s, emu.Dispatch{
 		Kernel: s.entry, Grid: [3]uint32{g[0] * s.items, g[1], g[2]}, Workgroup: [3]uint32{s.items, 1, 1}, Kernarg: kernarg,
 	})
 	s.stats.add(report)
@@ -188,6 +201,14 @@ func (e *Executable) dispatch(s *step, rows int, kernarg []byte) (f *device.Faul
 		kind = device.FaultMemory
 	}
 	return e.fault(s, kind, err)
+}
+
+// launch runs a dispatch, and records it if that is wanted.
+func (e *Executable) launch(s *step, d emu.Dispatch) (*emu.Report, error) {
+	if e.record != nil && e.record.err == nil {
+		return e.record.launch(e, s, d)
+	}
+	return e.dev.emu.Run(context.Background(), d)
 }
 
 func (t *LaunchStats) add(r *emu.Report) {

@@ -19,7 +19,10 @@ func (d *Device) Registrations(k op.Kind) []device.Registration {
 			single("rms_norm", 0, rmsNorm),
 		}
 	case op.MulMat:
-		return one("mul_mat.vec", matVec)
+		return []device.Registration{
+			fused("mul_mat.swiglu", 1, gateUp),
+			single("mul_mat.vec", 0, matVec),
+		}
 	case op.RopeTable:
 		return one("rope_table", ropeTable)
 	case op.Rope:
@@ -44,7 +47,10 @@ func (d *Device) Registrations(k op.Kind) []device.Registration {
 	case op.MoERoute:
 		return one("moe_route", moeRoute)
 	case op.MulMatID:
-		return one("mul_mat_id.vec", matVec)
+		return []device.Registration{
+			fused("mul_mat_id.swiglu", 1, gateUp),
+			single("mul_mat_id.vec", 0, matVec),
+		}
 	case op.MoESum:
 		return one("moe_sum", moeSum)
 	}

@@ -105,12 +105,13 @@ func (e *Executable) bind(i int, r device.Residency) error {
 	s.groups = func(rows int) [3]uint32 { return cmd.launch(at, rows).Groups }
 	args := cmd.launch(at, 1).Args
 	s.kernarg = kernel.Kernarg(args)
-	s.items = uint32(args.Kernel().Items)
+	s.kernel = args.Kernel()
+	s.items = uint32(s.kernel.Items)
 	var err error
-	if s.entry, err = e.dev.kernel(args.Kernel()); err != nil {
+	if s.entry, err = e.dev.kernel(s.kernel); err != nil {
 		return err
 	}
-	s.stats = LaunchStats{Launch: l.Kernel, Kernel: args.Kernel().Name, Lane: e.prog.Decisions[l.Op].Chosen}
+	s.stats = LaunchStats{Launch: l.Kernel, Kernel: s.kernel.Name, Lane: e.prog.Decisions[l.Op].Chosen}
 	e.steps = append(e.steps, s)
 	return nil
 }

@@ -15,18 +15,9 @@ import (
 // them, with a launch before that packs the vectors if they are wanted packed
 // and are not yet.
 func matVec(c *device.Compile, o *op.Op) ([]device.Launch, *device.Decline) {
-	x, w := o.In[0], o.In[1]
-	t, ok := kernel.Activations(w.Type)
-	if !ok {
-		return nil, no(device.ReasonType, "%s is %s", w.Name, w.Type)
-	}
-	var ls []device.Launch
-	if t == quant.Q8_1 {
-		packed, fresh := pack(c, x, w.Cols)
-		if fresh {
-			ls = append(ls, quantize(c, o, x, packed, w.Cols))
-		}
-		x = packed
+	x, ls, refused := vectors(c, o)
+	if refused != nil {
+		return nil, refused
 	}
 	l, refused := product(c, o, x)
 	if refused != nil {
@@ -35,12 +26,39 @@ func matVec(c *device.Compile, o *op.Op) ([]device.Launch, *device.Decline) {
 	return append(ls, l), nil
 }
 
+// vectors is a product's vectors in the form that its weights want, with the
+// launch that makes it if nothing has yet.
+func vectors(c *device.Compile, o *op.Op) (*op.Value, []device.Launch, *device.Decline) {
+	x, w := o.In[0], o.In[1]
+	t, ok := kernel.Activations(w.Type)
+	switch {
+	case !ok:
+		return nil, nil, no(device.ReasonType, "%s is %s", w.Name, w.Type)
+	case t != quant.Q8_1:
+		return x, nil, nil
+	}
+	packed, fresh := pack(c, x, w.Cols)
+	if !fresh {
+		return packed, nil, nil
+	}
+	return packed, []device.Launch{quantize(c, o, x, packed, w.Cols)}, nil
+}
+
+// shaped declines matrices of a shape that the kernels do not take.
+func shaped(w *op.Value) *device.Decline {
+	_, err := (kernel.MatVec{Cols: uint32(w.Cols), Height: uint32(w.Height)}).Launch(w.Type, 1)
+	if err != nil {
+		return no(device.ReasonShape, "%s: %v", w.Name, err)
+	}
+	return nil
+}
+
 // product is matVec of x, the operation's vectors as the weights want them.
 func product(c *device.Compile, o *op.Op, x *op.Value) (device.Launch, *device.Decline) {
-	w, cmd := o.In[1], dense
-	if _, err := (kernel.MatVec{Cols: uint32(w.Cols), Height: uint32(w.Height)}).Launch(w.Type, 1); err != nil {
-		return device.Launch{}, no(device.ReasonShape, "%s: %v", w.Name, err)
+	if refused := shaped(o.In[1]); refused != nil {
+		return device.Launch{}, refused
 	}
+	cmd := dense
 	switch {
 	case o.Kind == op.MulMatID:
 		cmd = chosen
@@ -68,28 +86,48 @@ func dense(o *op.Op, x *op.Value) command {
 }
 
 func chosen(o *op.Op, x *op.Value) command {
-	w, ids, y, used := o.In[1], o.In[2], o.Out[0], o.Attr.Used
-	share := 1
-	if o.In[0].Cols == w.Cols {
-		share = used
-	}
-	status := &op.Value{Name: o.Name + ".status"}
+	w, y, c := o.In[1], o.Out[0], newChoice(o)
 	return command{
 		rows: y,
-		own:  []own{{value: status, bytes: 4}},
+		own:  c.own(),
 		launch: func(at addresses, rows int) kernel.Launch {
 			return matched(kernel.MatVecID{
-				W: at(w), X: at(x), Chosen: at(ids), Out: at(y), Status: at(status),
-				Cols: uint32(w.Cols), Height: uint32(w.Height), Experts: uint32(w.Experts), Share: uint32(share),
-			}.Launch(w.Type, rows*used))
+				W: at(w), X: at(x), Chosen: at(c.ids), Out: at(y), Status: at(c.status),
+				Cols: uint32(w.Cols), Height: uint32(w.Height), Experts: uint32(w.Experts), Share: uint32(c.share),
+			}.Launch(w.Type, rows*c.used))
 		},
-		check: func(bytes func(*op.Value) []byte, rows int) *finding {
-			if binary.LittleEndian.Uint32(bytes(status)) == 0 {
-				return nil
-			}
-			return &finding{kind: device.FaultPanic, err: wrongExpert(bytes(ids)[:4*rows*used], w.Experts)}
-		},
+		check: c.check,
 	}
+}
+
+// choice is the experts that a product by id is with.
+type choice struct {
+	ids, status          *op.Value
+	experts, used, share int
+}
+
+func newChoice(o *op.Op) choice {
+	x, w := o.In[0], o.In[1]
+	c := choice{ids: o.In[2], status: &op.Value{Name: o.Name + ".status"}, experts: w.Experts, used: o.Attr.Used, share: 1}
+	if x.Cols == w.Cols {
+		c.share = c.used
+	}
+	return c
+}
+
+func (c choice) own() []own { return []own{{value: c.status, bytes: 4}} }
+
+// check finds an id that is none, which the kernel has left out.
+func (c choice) check(bytes func(*op.Value) []byte, rows int) *finding {
+	if binary.LittleEndian.Uint32(bytes(c.status)) == 0 {
+		return nil
+	}
+	for ids := bytes(c.ids)[:4*rows*c.used]; len(ids) > 0; ids = ids[4:] {
+		if id := int32(binary.LittleEndian.Uint32(ids)); id < 0 || int(id) >= c.experts {
+			return &finding{kind: device.FaultPanic, err: fmt.Errorf("moe: expert %d of %d", id, c.experts)}
+		}
+	}
+	return &finding{kind: device.FaultPanic, err: errors.New("moe: the kernel says that an expert is out of range, and none is")}
 }
 
 // matched is a launch of a shape that the kernel's Launch took before.
@@ -98,16 +136,6 @@ func matched(l kernel.Launch, err error) kernel.Launch {
 		panic("gfx11: " + err.Error())
 	}
 	return l
-}
-
-// wrongExpert names the first id that is none.
-func wrongExpert(ids []byte, experts int) error {
-	for ; len(ids) >= 4; ids = ids[4:] {
-		if id := int32(binary.LittleEndian.Uint32(ids)); id < 0 || int(id) >= experts {
-			return fmt.Errorf("moe: expert %d of %d", id, experts)
-		}
-	}
-	return errors.New("moe: the kernel says that an expert is out of range, and none is")
 }
 
 // packName is what is derived from x: vectors of n elements in Q8_1 x4.
