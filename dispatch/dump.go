@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 
 	"github.com/holdfast-llm/holdfast/device"
@@ -62,6 +63,8 @@ type dumpBinding struct {
 	Bytes  int    `json:"bytes"`
 	Align  int    `json:"align,omitempty"` // what the kernel needs of the first byte's address
 	Access string `json:"access"`
+	// Address is the device's, of the first byte; absent where it does not say.
+	Address string `json:"address,omitempty"`
 }
 
 type dumpPlace struct {
@@ -73,18 +76,24 @@ type dumpPlace struct {
 	Last   int    `json:"last_stage"`
 }
 
+// Loaded is what a device says of a program that it has loaded.
+type Loaded struct {
+	Tasks   []int                          // of each command for the largest batch, its grid; nil if it does not say
+	Address func(*op.Value) (uint64, bool) // where a value is; nil if it does not say
+}
+
 // Dump writes a program as indented JSON: its decisions, its commands with
 // every binding's buffer, offset, length and access, and every transient by
-// name with its place and life. tasks, if not nil, is each command's grid.
-func Dump(w io.Writer, p *device.Program, tasks []int) error {
+// name with its place and life; where it is loaded, grids and addresses too.
+func Dump(w io.Writer, p *device.Program, at Loaded) error {
 	d := dump{
 		Limits: dumpLimits{p.Limits.Tokens, p.Limits.Outputs, p.Limits.Keys},
 		Arena:  dumpArena{p.ArenaBytes, alignOf(p.Arena), p.Arena.Prefix, !p.Arena.NoReuse, p.Arena.Guard},
 	}
 	offsets := map[*op.Value]int{}
-	for _, at := range p.Places {
-		offsets[at.Value] = at.Offset
-		d.Transients = append(d.Transients, dumpPlace{at.Value.Name, at.Offset, at.Bytes, at.RowBytes, at.First, at.Last})
+	for _, x := range p.Places {
+		offsets[x.Value] = x.Offset
+		d.Transients = append(d.Transients, dumpPlace{x.Value.Name, x.Offset, x.Bytes, x.RowBytes, x.First, x.Last})
 	}
 	for _, x := range p.Decisions {
 		y := dumpDecision{Op: x.Op, Kind: x.Kind.String(), Covers: x.Covers, Chosen: x.Chosen, Splits: x.Splits}
@@ -99,14 +108,19 @@ func Dump(w io.Writer, p *device.Program, tasks []int) error {
 			stage++
 		}
 		c := dumpCommand{Index: i, Kernel: l.Kernel, Decision: l.Op, Stage: stage}
-		if tasks != nil {
-			c.Tasks = tasks[i]
+		if at.Tasks != nil {
+			c.Tasks = at.Tasks[i]
 		}
 		for _, b := range l.Bindings {
 			y := dumpBinding{Value: b.Value.Name, Buffer: b.Value.Role.String(), Offset: b.Offset, Bytes: b.Bytes, Align: b.Align, Access: b.Access.String()}
 			if placed(b.Value) {
 				y.Buffer = "arena"
 				y.Offset += offsets[b.Value]
+			}
+			if at.Address != nil {
+				if a, ok := at.Address(b.Value); ok {
+					y.Address = fmt.Sprintf("%#x", a+uint64(b.Offset))
+				}
 			}
 			c.Bindings = append(c.Bindings, y)
 		}

@@ -25,7 +25,7 @@ func TestDumpNamesEveryCommandBindingAndTransient(t *testing.T) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := dispatch.Dump(&b, p, nil); err != nil {
+	if err := dispatch.Dump(&b, p, dispatch.Loaded{Address: func(v *op.Value) (uint64, bool) { return 0x7000_0000, v.Name == "x" }}); err != nil {
 		t.Fatal(err)
 	}
 	golden.Check(t, "dump.json", b.String())

@@ -8,10 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/holdfast-llm/holdfast/device"
 	"github.com/holdfast-llm/holdfast/dispatch"
+	"github.com/holdfast-llm/holdfast/op"
 )
 
 // class is a shape of step: everything that a program is compiled for. Steps
@@ -132,7 +134,8 @@ func (e *Engine) loaded() []*program {
 	return append(slices.Collect(maps.Values(e.programs)), e.retiring...)
 }
 
-// dump writes a program to Config.Dump.
+// dump writes a program to Config.Dump. Where the device can, the program's
+// first run is written beside it, launch by launch.
 func (e *Engine) dump(p *program) error {
 	if e.cfg.Dump == "" {
 		return nil
@@ -145,21 +148,31 @@ func (e *Engine) dump(p *program) error {
 	if err != nil {
 		return err
 	}
-	var tasks []int
-	if t, ok := p.exec.(interface{ Tasks() []int }); ok {
-		tasks = t.Tasks()
-	}
-	err = dispatch.Dump(f, p.Program, tasks)
-	if cerr := f.Close(); err == nil {
-		err = cerr
+	err = errors.Join(dispatch.Dump(f, p.Program, p.loaded()), f.Close())
+	if r, ok := p.exec.(interface{ Record(dir string) }); ok && err == nil {
+		r.Record(strings.TrimSuffix(f.Name(), ".json"))
 	}
 	return err
+}
+
+// loaded is what the device says of where a program is.
+func (p *program) loaded() dispatch.Loaded {
+	var l dispatch.Loaded
+	if t, ok := p.exec.(interface{ Tasks() []int }); ok {
+		l.Tasks = t.Tasks()
+	}
+	if a, ok := p.exec.(interface {
+		Address(v *op.Value) (uint64, bool)
+	}); ok {
+		l.Address = a.Address
+	}
+	return l
 }
 
 // Plan is the program of a step without running it.
 type Plan struct {
 	Program *device.Program
-	Tasks   []int         // of each command for the largest batch of the class
+	Loaded  dispatch.Loaded
 	Compile time.Duration // to choose, place and load
 }
 
@@ -179,9 +192,5 @@ func (e *Engine) Plan(tokens, depth int) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan := &Plan{Program: p.Program, Compile: p.compile}
-	if t, ok := p.exec.(interface{ Tasks() []int }); ok {
-		plan.Tasks = t.Tasks()
-	}
-	return plan, nil
+	return &Plan{Program: p.Program, Loaded: p.loaded(), Compile: p.compile}, nil
 }

@@ -110,7 +110,7 @@ func (o *explainOptions) run(w io.Writer) error {
 	}
 	p := plan.Program
 	if o.asJSON {
-		return dispatch.Dump(w, p, plan.Tasks)
+		return dispatch.Dump(w, p, plan.Loaded)
 	}
 	keys := "any"
 	if p.Limits.Keys > 0 {

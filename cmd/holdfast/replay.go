@@ -19,8 +19,8 @@ func replayMain(ctx context.Context, args []string, _ io.Reader, stdout, stderr 
 			"The status is 0 if it is equal, 1 if it differs or faults, 2 if it cannot be run.",
 		Examples: []string{
 			"holdfast run --device gfx11 -p \"x := \" -n 1 --dump dump",
-			"holdfast replay dump/program-001/launch-0012",
-			"holdfast replay --mode relaxed --schedule random --device-seed 7 dump/program-001/launch-0012",
+			"holdfast replay dump/program-000-tokens-1-keys-256/0012-rope_kv_store",
+			"holdfast replay --mode relaxed --schedule random --device-seed 7 dump/program-000-tokens-1-keys-256/0012-rope_kv_store",
 		},
 	}
 	var device softwareFlags

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/holdfast-llm/holdfast/device"
 	"github.com/holdfast-llm/holdfast/internal/memory"
@@ -218,6 +219,16 @@ func (e *executable) Buffer() device.BufferParams { return e.arena.Params() }
 
 // Output is the memory of an output, [m][Cols].
 func (e *executable) Output(v *op.Value) []byte { return e.places[v] }
+
+// Address is where a value is in memory; false if the program does not place it
+// and it has no bytes.
+func (e *executable) Address(v *op.Value) (uint64, bool) {
+	b, placed := e.places[v]
+	if !placed {
+		b = v.Data
+	}
+	return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(b)))), len(b) > 0
+}
 
 // Close frees the arena.
 func (e *executable) Close() error {
