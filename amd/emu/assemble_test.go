@@ -8,14 +8,37 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/holdfast-llm/holdfast/amd/hsaco"
 )
 
+// assembled are the objects of assemble, by source.
+var assembled = struct {
+	sync.Mutex
+	objects map[string]*hsaco.Object
+}{objects: map[string]*hsaco.Object{}}
+
 // assemble makes a linked code object with one kernel, k, of instructions and
 // directives of its descriptor without their prefix: "wavefront_size32 0".
+// Nobody changes it.
 func assemble(t testing.TB, code string, directives ...string) *hsaco.Object {
+	t.Helper()
+	key := code + "\x00" + strings.Join(directives, "\x00")
+	assembled.Lock()
+	o := assembled.objects[key]
+	assembled.Unlock()
+	if o == nil {
+		o = assembleAnew(t, code, directives)
+		assembled.Lock()
+		assembled.objects[key] = o
+		assembled.Unlock()
+	}
+	return o
+}
+
+func assembleAnew(t testing.TB, code string, directives []string) *hsaco.Object {
 	t.Helper()
 	var b strings.Builder
 	fmt.Fprintf(&b, ".amdgcn_target \"amdgcn-amd-amdhsa--gfx1151\"\n.text\n.p2align 8\n.globl k\n.type k,@function\nk:\n%s\n.Lend:\n.size k, .Lend-k\n", code)

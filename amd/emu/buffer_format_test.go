@@ -12,6 +12,7 @@ import (
 func (b *bench) format(n uint32) { b.w.sgpr[7] = 3<<28 | n<<12 | 0o7654 }
 
 func TestFormattedLoadsConvertComponents(t *testing.T) {
+	t.Parallel()
 	const sevens = 0x77777777 // in the registers before
 	f := func(x ...float32) []uint32 {
 		bits := make([]uint32, len(x))
@@ -78,6 +79,7 @@ func TestFormattedLoadsConvertComponents(t *testing.T) {
 }
 
 func TestFormattedStoresConvertComponents(t *testing.T) {
+	t.Parallel()
 	one, fifth := math.Float32bits(1), math.Float32bits(0.2)
 	const tbuffer = ", v2, s[4:7], 0 format:[BUF_FMT_"
 	cases := []struct {
@@ -138,6 +140,7 @@ func TestFormattedStoresConvertComponents(t *testing.T) {
 }
 
 func TestFormattedAccessesOutOfRangeLoadZeroAndStoreNothing(t *testing.T) {
+	t.Parallel()
 	code := programs(t, []string{
 		"buffer_load_format_x v8, v2, s[4:7], 0 offen", "buffer_store_format_x v4, v2, s[4:7], 0 offen",
 	})
@@ -159,6 +162,7 @@ func TestFormattedAccessesOutOfRangeLoadZeroAndStoreNothing(t *testing.T) {
 }
 
 func TestFormatsThatAreNotModelledAreDeclined(t *testing.T) {
+	t.Parallel()
 	const tbuffer = ", v2, s[4:7], 0 format:[BUF_FMT_"
 	lines := []string{
 		"tbuffer_load_format_x v8" + tbuffer + "10_11_11_FLOAT] offen", "tbuffer_load_format_xy v[8:9]" + tbuffer + "8_UNORM] offen",

@@ -11,7 +11,8 @@ import (
 )
 
 func TestSwizzlesReadTheLaneThatTheirOffsetNames(t *testing.T) {
-	for _, c := range []struct {
+	t.Parallel()
+	cases := []struct {
 		fact   string
 		offset int
 		from   func(lane int) int
@@ -25,12 +26,17 @@ func TestSwizzlesReadTheLaneThatTheirOffsetNames(t *testing.T) {
 		{"a transform of 32", 0xe000, func(l int) int { return int(bits.Reverse8(uint8(l)) >> 3) }},
 		{"a transform of none", 0xe01f, func(l int) int { return l }},
 		{"a transform, the low bit kept", 0xe001, func(l int) int { return int(bits.Reverse8(uint8(l))>>4) | l&1 }},
-	} {
-		code := programs(t, []string{fmt.Sprintf("ds_swizzle_b32 v8, v4 offset:%d", c.offset)})
+	}
+	var lines []string
+	for _, c := range cases {
+		lines = append(lines, fmt.Sprintf("ds_swizzle_b32 v8, v4 offset:%d", c.offset))
+	}
+	code := programs(t, lines)
+	for i, c := range cases {
 		b := newBench(t)
 		const exec = 0xfffffff7 // lane 3 is not active: it gives 0 and gets nothing
 		b.w.setExec(exec)
-		code[0].run(b.w, &code[0])
+		code[i].run(b.w, &code[i])
 		for l := range 32 {
 			want := b.w.vgpr[4][c.from(l)]
 			switch {
@@ -47,6 +53,7 @@ func TestSwizzlesReadTheLaneThatTheirOffsetNames(t *testing.T) {
 }
 
 func TestAConditionalExchangeWritesTheHalvesWhoseTopBitIsSet(t *testing.T) {
+	t.Parallel()
 	code := programs(t, []string{"ds_condxchg32_rtn_b64 v[8:9], v2, v[4:5] offset:12"})
 	b := newBench(t)
 	b.w.setExec(0xf)
@@ -74,6 +81,7 @@ func TestAConditionalExchangeWritesTheHalvesWhoseTopBitIsSet(t *testing.T) {
 }
 
 func TestALoadsFaultStatusIsZeroBehindItsData(t *testing.T) {
+	t.Parallel()
 	lines := []string{
 		"buffer_load_b64 v[8:10], v2, s[4:7], 0 offen tfe",
 		"buffer_load_d16_u8 v[8:9], v2, s[4:7], 0 offen tfe",
@@ -104,18 +112,19 @@ func TestALoadsFaultStatusIsZeroBehindItsData(t *testing.T) {
 
 // M0 has the number after NULL's.
 func TestAScalarLoadIntoNullChangesNothing(t *testing.T) {
-	for _, words := range []int{1, 2, 16} {
-		line := map[int]string{1: "s_load_b32 s12, s[2:3], 0x0", 2: "s_load_b64 s[12:13], s[2:3], 0x0", 16: "s_load_b512 s[12:27], s[2:3], 0x0"}[words]
-		code := decoded(t, []string{line})
-		code[0].Operands[0].Kind, code[0].Operands[0].Reg = isa.Special, isa.RegNull
-		if err := prepare(&code[0]); err != nil {
+	t.Parallel()
+	lines := []string{"s_load_b32 s12, s[2:3], 0x0", "s_load_b64 s[12:13], s[2:3], 0x0", "s_load_b512 s[12:27], s[2:3], 0x0"}
+	code := decoded(t, lines)
+	for i := range code {
+		code[i].Operands[0].Kind, code[i].Operands[0].Reg = isa.Special, isa.RegNull
+		if err := prepare(&code[i]); err != nil {
 			t.Fatal(err)
 		}
 		b := newBench(t)
 		before := b.w.sgpr
-		code[0].run(b.w, &code[0])
+		code[i].run(b.w, &code[i])
 		if b.w.sgpr != before {
-			t.Errorf("%s, into null: a register changed", line)
+			t.Errorf("%s, into null: a register changed", lines[i])
 		}
 	}
 }

@@ -171,6 +171,7 @@ func modes() (all []floatMode) {
 }
 
 func TestArithmeticIsCorrectlyRoundedInEveryMode(t *testing.T) {
+	t.Parallel()
 	n := 1500
 	if testing.Short() {
 		n = 300

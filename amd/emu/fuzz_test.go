@@ -136,6 +136,7 @@ func runWords(t *testing.T, object, code []byte, how byte) {
 // with words that are more often instructions: encodings' prefixes with random
 // fields.
 func TestRandomWordsAreRunOrRefused(t *testing.T) {
+	t.Parallel()
 	prefixes := []struct{ prefix, bits uint32 }{
 		{0x80000000, 30}, {0xbe800000, 23}, {0xbf000000, 23}, {0xb0000000, 28}, {0xf4000000, 26}, // scalar
 		{0x00000000, 31}, {0x7e000000, 25}, {0x7c000000, 25}, {0xd4000000, 26}, {0xcc000000, 26}, {0xc8000000, 26}, // vector

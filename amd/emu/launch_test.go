@@ -12,6 +12,7 @@ import (
 )
 
 func TestWavesStartWithWhatTheDescriptorAsksFor(t *testing.T) {
+	t.Parallel()
 	o := assemble(t, "s_endpgm",
 		"user_sgpr_dispatch_ptr 1", "user_sgpr_queue_ptr 1", "user_sgpr_kernarg_segment_ptr 1",
 		"user_sgpr_dispatch_id 1", "user_sgpr_private_segment_size 1", "enable_private_segment 1",
@@ -84,6 +85,7 @@ func TestWavesStartWithWhatTheDescriptorAsksFor(t *testing.T) {
 
 // TestWorkItemsAreNumberedOnce collects the ids of all work-items.
 func TestWorkItemsAreNumberedOnce(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		size       string
 		grid, wg   [3]uint32
@@ -133,6 +135,7 @@ func TestWorkItemsAreNumberedOnce(t *testing.T) {
 }
 
 func TestPoisonIsNotZeroAndFollowsTheSeed(t *testing.T) {
+	t.Parallel()
 	o := assemble(t, "s_endpgm", "group_segment_fixed_size 64")
 	state := func(seed uint64, poison bool) (s []uint32) {
 		watch := &watcher{begin: func(w Wave) { s = append(s, w.SGPR(20), w.VGPR(3, 7), uint32(w.w.group.lds[5])) }}
@@ -151,6 +154,7 @@ func TestPoisonIsNotZeroAndFollowsTheSeed(t *testing.T) {
 }
 
 func TestLaunchesThatCannotBeAreRefused(t *testing.T) {
+	t.Parallel()
 	o := assemble(t, "s_endpgm", "kernarg_size 16", "group_segment_fixed_size 60000")
 	for _, c := range []struct {
 		fact   string

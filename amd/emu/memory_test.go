@@ -104,6 +104,17 @@ func programs(t *testing.T, lines []string) []inst {
 	return code
 }
 
+// programLists are several lists of instructions, of one assembly.
+func programLists(t *testing.T, lists [][]string) [][]inst {
+	t.Helper()
+	code := programs(t, slices.Concat(lists...))
+	out := make([][]inst, len(lists))
+	for i, l := range lists {
+		out[i], code = code[:len(l)], code[len(l):]
+	}
+	return out
+}
+
 // spaceCase is where an instruction's memory is.
 type spaceCase struct {
 	name  string
@@ -195,6 +206,7 @@ func registers(first, n int) string {
 }
 
 func TestLoadsReadTheBytesAtTheirAddress(t *testing.T) {
+	t.Parallel()
 	type row struct {
 		space  spaceCase
 		load   int
@@ -252,6 +264,7 @@ func TestLoadsReadTheBytesAtTheirAddress(t *testing.T) {
 }
 
 func TestStoresWriteTheBytesAtTheirAddressAndNoOthers(t *testing.T) {
+	t.Parallel()
 	stores := []struct {
 		op    string
 		bytes int
@@ -352,6 +365,7 @@ var atomicOps = []struct {
 }
 
 func TestAtomicsChangeMemoryAndReturnWhatWasThere(t *testing.T) {
+	t.Parallel()
 	var lines []string
 	for _, a := range atomicOps {
 		data, ds := "v4", "v4"
@@ -402,6 +416,7 @@ func TestAtomicsChangeMemoryAndReturnWhatWasThere(t *testing.T) {
 }
 
 func TestAccessesOutsideMemoryAreFaultsThatSayWhere(t *testing.T) {
+	t.Parallel()
 	lines := []string{
 		"global_load_b32 v8, v[0:1], off", "global_store_b64 v[0:1], v[4:5], off",
 		"global_atomic_add_u32 v[0:1], v4, off", "ds_load_b32 v8, v2", "scratch_store_b32 v2, v4, off", "s_load_b64 s[8:9], s[2:3], 0x0",
@@ -442,6 +457,7 @@ func TestAccessesOutsideMemoryAreFaultsThatSayWhere(t *testing.T) {
 }
 
 func TestBufferAccessesOutOfRangeReadZeroAndWriteNothing(t *testing.T) {
+	t.Parallel()
 	lines := []string{"buffer_load_b32 v8, v2, s[4:7], 0 offen", "buffer_store_b32 v4, v2, s[4:7], 0 offen", "s_buffer_load_b64 s[8:9], s[4:7], 0x7c"}
 	code := programs(t, lines)
 	b := newBench(t)
@@ -470,6 +486,7 @@ func TestBufferAccessesOutOfRangeReadZeroAndWriteNothing(t *testing.T) {
 }
 
 func TestFlatAddressesFindLocalMemoryAndScratch(t *testing.T) {
+	t.Parallel()
 	code := programs(t, []string{"flat_load_b32 v8, v[0:1]"})
 	b := newBench(t)
 	for lane := range 32 {
@@ -493,6 +510,7 @@ func TestFlatAddressesFindLocalMemoryAndScratch(t *testing.T) {
 }
 
 func TestLocalPairsAndExchanges(t *testing.T) {
+	t.Parallel()
 	lines := []string{
 		"ds_load_2addr_b32 v[8:9], v2 offset0:1 offset1:3",
 		"ds_load_2addr_stride64_b64 v[8:11], v2 offset0:0 offset1:2",

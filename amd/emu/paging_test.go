@@ -105,10 +105,10 @@ func (l *smiLog) pressure(evict, migrate float64) *emu.Pressure {
 
 // attentions run the attention kernels of testdata.
 func attentions(t *testing.T) map[string]func(c emu.Config) (any, *emu.Report, error) {
-	const heads, blocks, dims, tokens = 4, 36, 64, 400
+	const heads, blocks, dims, tokens = 4, 6, 64, 300
 	rng := rand.New(rand.NewPCG(2, 1))
 	q, k, v := floats(rng, heads*dims), halves(rng, heads*dims*blocks*64), halves(rng, heads*dims*blocks*64)
-	split := compile(t, "attention.cpp", "-O2")
+	split := compile(t, "attention.cpp", "-O2 -DBLOCK_COUNT=6")
 	pack := compile(t, "attention_q8.cpp", "-O2")
 	q8, k8, v8 := floats(rng, 2*128), floats(rng, 2*64*128), floats(rng, 2*64*128)
 	return map[string]func(c emu.Config) (any, *emu.Report, error){
@@ -127,6 +127,7 @@ func attentions(t *testing.T) map[string]func(c emu.Config) (any, *emu.Report, e
 }
 
 func TestMigrationChangesNoResult(t *testing.T) {
+	t.Parallel()
 	late := emu.Timing{LateLoads: true, EarlyLoads: 0.1, EarlyStores: 0.1}
 	total := map[string]int{}
 	for name, run := range attentions(t) {
@@ -172,6 +173,7 @@ func TestMigrationChangesNoResult(t *testing.T) {
 }
 
 func TestPressureIsReplayedFromItsSeed(t *testing.T) {
+	t.Parallel()
 	run := attentions(t)["attention_q8"]
 	events := func(seed uint64) (lines []string) {
 		c := emu.Config{Seed: seed, Schedule: emu.Schedule{Waves: emu.RoundRobin, Quantum: 32}}
@@ -230,6 +232,7 @@ KERNEL(32) copy(const GLOBAL u32 *in, GLOBAL u32 *out) {
 }
 
 func TestPinnedAndNonMigratableBuffersAreLeftAlone(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ in, out emu.Residency }{
 		{emu.Pinned, emu.NonMigratable},
 		{emu.Pageable, emu.Pinned},
@@ -286,6 +289,7 @@ func (o *bystander) Access(a *emu.Access) {
 }
 
 func TestOtherWavesGoOnWhileAPageIsAway(t *testing.T) {
+	t.Parallel()
 	count := func(migrate float64) (o *bystander, r *emu.Report) {
 		o = &bystander{waiting: map[string]bool{}}
 		fault := regexp.MustCompile(`^([78]) \d+ -0 @([0-9a-f]+)`)

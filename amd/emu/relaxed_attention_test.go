@@ -14,6 +14,7 @@ import (
 // relaxed memory; with the whole barrier it is right in both, whatever the order
 // of waves.
 func TestAttentionThatPacksWhatOtherWavesStored(t *testing.T) {
+	t.Parallel()
 	const heads, tokens, dims, block = 2, 64, 128, 32
 	rng := rand.New(rand.NewPCG(1, 8))
 	random := func(n int, scale float32) []float32 {
@@ -45,11 +46,7 @@ func TestAttentionThatPacksWhatOtherWavesStored(t *testing.T) {
 	// rounding adds, from the exact result.
 	wrong := func(flags string, c emu.Config) int {
 		t.Helper()
-		o, ok := handovers["q8"+flags]
-		if !ok {
-			o = compile(t, "attention_q8.cpp", flags)
-			handovers["q8"+flags] = o
-		}
+		o := compile(t, "attention_q8.cpp", flags)
 		out, scales, packed := make([]float32, heads*dims), make([]float32, heads*dims/block), make([]int8, heads*dims)
 		if _, err := launch(o, "attention_q8", c, [3]uint32{heads * dims, 1, 1}, [3]uint32{dims, 1, 1},
 			slices.Clone(q), slices.Clone(k), slices.Clone(v), out, scales, packed); err != nil {

@@ -5,21 +5,13 @@ import (
 	"testing"
 
 	"github.com/holdfast-llm/holdfast/amd/emu"
-	"github.com/holdfast-llm/holdfast/amd/hsaco"
 )
-
-// handovers are the builds of handover.cpp by their flags.
-var handovers = map[string]*hsaco.Object{}
 
 // handover runs a kernel of handover.cpp and counts the items that read
 // something else than what the other wrote.
 func handover(t *testing.T, flags, kernel string, c emu.Config) int {
 	t.Helper()
-	o, ok := handovers[flags]
-	if !ok {
-		o = compile(t, "handover.cpp", flags)
-		handovers[flags] = o
-	}
+	o := compile(t, "handover.cpp", flags)
 	shared, out := make([]uint32, 128), make([]uint32, 128)
 	args := []any{shared, out}
 	if kernel == "through_local" || kernel == "through_local_no_wait" {
@@ -51,6 +43,7 @@ func orders(mode emu.Mode) map[string]emu.Config {
 }
 
 func TestRelaxedMemoryShowsMissingSynchronisation(t *testing.T) {
+	t.Parallel()
 	const wgp, cu = "-O2", "-O2 -mcumode"
 	for _, c := range []struct {
 		kernel, flags string
@@ -83,6 +76,7 @@ func TestRelaxedMemoryShowsMissingSynchronisation(t *testing.T) {
 }
 
 func TestRelaxedMemoryIsReplayedFromItsSeed(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(5) {
 		c := emu.Config{Mode: emu.Relaxed, Seed: seed, Schedule: emu.Schedule{Waves: emu.Random, Quantum: 3}}
 		if a, b := handover(t, "-O2", "local_only", c), handover(t, "-O2", "local_only", c); a != b {
@@ -93,6 +87,7 @@ func TestRelaxedMemoryIsReplayedFromItsSeed(t *testing.T) {
 
 // A message with the scopes it needs arrives whole, whatever the order.
 func TestAReleasedMessageArrivesWhole(t *testing.T) {
+	t.Parallel()
 	o := compile(t, "handover.cpp", "-O2")
 	arrived := 0
 	for seed := range uint64(40) {
@@ -117,6 +112,7 @@ func TestAReleasedMessageArrivesWhole(t *testing.T) {
 // What a driver does to a queue changes no result of a kernel that
 // synchronises, and every event has its line.
 func TestPressureChangesNoResult(t *testing.T) {
+	t.Parallel()
 	var lines []string
 	events := map[byte]int{}
 	for seed := range uint64(20) {
@@ -143,6 +139,7 @@ func TestPressureChangesNoResult(t *testing.T) {
 // An eviction completes the stores of every wave: it can hide that a kernel
 // does not wait for them, but not always.
 func TestPressureDoesNotHideAMissingWaitForGood(t *testing.T) {
+	t.Parallel()
 	wrong := 0
 	for seed := range uint64(20) {
 		c := emu.Config{

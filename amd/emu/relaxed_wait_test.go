@@ -20,8 +20,9 @@ func newRelaxedBench(t *testing.T) *bench {
 // A wait for all but the last n instructions completes every store before
 // them, whatever those n are; and no store sooner.
 func TestAWaitForAllButSomeCompletesTheStoresBeforeThem(t *testing.T) {
+	t.Parallel()
 	const global, local = "global_store_b32 v[0:1], v4, off", "ds_store_b32 v2, v4"
-	for _, c := range []struct {
+	cases := []struct {
 		store, then string
 		inactive    bool // no lane runs the second instruction
 		counted     bool // by the counter of the store
@@ -43,8 +44,14 @@ func TestAWaitForAllButSomeCompletesTheStoresBeforeThem(t *testing.T) {
 		{store: local, then: "flat_store_b32 v[0:1], v5", counted: true},
 		{store: local, then: "global_store_b32 v[0:1], v5, off"},
 		{store: local, then: "s_load_b32 s12, s[2:3], 0x0"}, // may come back first
-	} {
-		code := programs(t, []string{c.store, c.then})
+	}
+	lists := make([][]string, len(cases))
+	for i, c := range cases {
+		lists[i] = []string{c.store, c.then}
+	}
+	assembled := programLists(t, lists)
+	for i, c := range cases {
+		code := assembled[i]
 		b := newRelaxedBench(t)
 		mem := b.buffer.Data
 		wait := b.w.waitVscnt
@@ -75,7 +82,8 @@ func TestAWaitForAllButSomeCompletesTheStoresBeforeThem(t *testing.T) {
 
 // A wave sees its own stores in program order, with no wait.
 func TestAWaveSeesItsOwnStores(t *testing.T) {
-	for _, lines := range [][]string{
+	t.Parallel()
+	lists := [][]string{
 		{"global_store_b32 v[0:1], v4, off", "global_load_b32 v8, v[0:1], off"},
 		{"global_load_b32 v8, v[0:1], off", "global_store_b32 v[0:1], v4, off", "global_load_b32 v8, v[0:1], off"},
 		{"global_store_b32 v[0:1], v4, off", "global_load_b32 v8, v[0:1], off glc"},
@@ -86,8 +94,10 @@ func TestAWaveSeesItsOwnStores(t *testing.T) {
 		{"ds_store_b32 v2, v4", "ds_load_b32 v8, v2"},
 		{"ds_store_b64 v2, v[4:5]", "ds_or_rtn_b32 v8, v2, v10"},
 		{"scratch_store_b32 v2, v4, off", "scratch_load_b32 v8, v2, off"},
-	} {
-		code := programs(t, lines)
+	}
+	assembled := programLists(t, lists)
+	for i, lines := range lists {
+		code := assembled[i]
 		b := newRelaxedBench(t)
 		for i := range code {
 			code[i].run(b.w, &code[i])
@@ -99,6 +109,7 @@ func TestAWaveSeesItsOwnStores(t *testing.T) {
 }
 
 func TestFreedMemoryIsNamedInFaults(t *testing.T) {
+	t.Parallel()
 	code := programs(t, []string{"global_load_b32 v8, v[0:1], off"})
 	b := newBench(t)
 	d := b.w.d.dev
@@ -124,6 +135,7 @@ func TestFreedMemoryIsNamedInFaults(t *testing.T) {
 }
 
 func TestTheGlobalDataShareIsDeclined(t *testing.T) {
+	t.Parallel()
 	const gds = 1 << 17
 	for _, line := range []string{"ds_load_b32 v8, v2", "ds_store_2addr_b32 v2, v4, v5 offset0:2 offset1:5", "ds_add_u32 v2, v4", "ds_append v8"} {
 		code := assemble(t, line, "next_free_vgpr 32").Kernels[0].Code[:8]

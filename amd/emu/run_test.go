@@ -8,13 +8,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/holdfast-llm/holdfast/amd/emu"
 	"github.com/holdfast-llm/holdfast/amd/hsaco"
 )
 
-// compile makes a linked code object of a source in testdata.
+// compile makes a linked code object of a source in testdata, which nobody
+// changes.
 func compile(t testing.TB, source, flags string) *hsaco.Object {
 	t.Helper()
 	return parse(t, build(t, source, flags))
@@ -29,20 +31,42 @@ func parse(t testing.TB, file []byte) *hsaco.Object {
 	return o
 }
 
-// build is the file of compile.
+// built are the files of build and buildText, by source and flags.
+var built = struct {
+	sync.Mutex
+	files map[string][]byte
+}{files: map[string][]byte{}}
+
+// build is the file of compile. Nobody changes it.
 func build(t testing.TB, source, flags string) []byte {
 	t.Helper()
-	return buildFile(t, filepath.Join("testdata", source), flags)
+	return once(source+" "+flags, func() []byte { return buildFile(t, filepath.Join("testdata", source), flags) })
 }
 
-// buildText compiles a source that is not in testdata.
+// buildText is build of a source that is not in testdata.
 func buildText(t testing.TB, text, flags string) []byte {
 	t.Helper()
-	source := filepath.Join(t.TempDir(), "source.cpp")
-	if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
+	return once(text+" "+flags, func() []byte {
+		source := filepath.Join(t.TempDir(), "source.cpp")
+		if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return buildFile(t, source, flags+" -Itestdata")
+	})
+}
+
+// once builds what has not been built.
+func once(key string, f func() []byte) []byte {
+	built.Lock()
+	file, ok := built.files[key]
+	built.Unlock()
+	if !ok {
+		file = f()
+		built.Lock()
+		built.files[key] = file
+		built.Unlock()
 	}
-	return buildFile(t, source, flags+" -Itestdata")
+	return file
 }
 
 func buildFile(t testing.TB, source, flags string) []byte {
@@ -61,11 +85,12 @@ func buildFile(t testing.TB, source, flags string) []byte {
 }
 
 // witness compiles a source in testdata for the host and returns its path.
-func witness(t testing.TB, source string) string {
+func witness(t testing.TB, source, flags string) string {
 	t.Helper()
 	needClang(t)
 	out := filepath.Join(t.TempDir(), "host")
-	tool(t, "clang-22", "-x", "c++", "-std=c++20", "-O1", "-march=x86-64-v3", "-Xclang", "-ffloat16-excess-precision=none", "-ffp-contract=off", filepath.Join("testdata", source), "-o", out, "-lm")
+	args := append(strings.Fields("-x c++ -std=c++20 -O1 -march=x86-64-v3 -Xclang -ffloat16-excess-precision=none -ffp-contract=off"), strings.Fields(flags)...)
+	tool(t, "clang-22", append(args, filepath.Join("testdata", source), "-o", out, "-lm")...)
 	return out
 }
 

@@ -46,6 +46,7 @@ func trace(t *testing.T, c Config, code string, l Dispatch) ([]string, *Report) 
 }
 
 func TestSchedules(t *testing.T) {
+	t.Parallel()
 	three := Dispatch{Grid: [3]uint32{96, 1, 1}, Workgroup: [3]uint32{96, 1, 1}}
 	two := Dispatch{Grid: [3]uint32{128, 1, 1}, Workgroup: [3]uint32{64, 1, 1}}
 	for _, c := range []struct {
@@ -73,6 +74,7 @@ func TestSchedules(t *testing.T) {
 }
 
 func TestRoundRobinTakesTurnsByInstructions(t *testing.T) {
+	t.Parallel()
 	runs, _ := trace(t, Config{Schedule: Schedule{Waves: RoundRobin, Quantum: 2, Resident: 1}}, "s_mov_b32 s2, 0\ns_nop 0\ns_mov_b32 s2, 1\ns_endpgm",
 		Dispatch{Grid: [3]uint32{64, 1, 1}, Workgroup: [3]uint32{64, 1, 1}})
 	if got := strings.Join(runs, " "); got != "0.0 0.1 0.0 0.1" {
@@ -81,6 +83,7 @@ func TestRoundRobinTakesTurnsByInstructions(t *testing.T) {
 }
 
 func TestAPreemptedWaveIsTheLast(t *testing.T) {
+	t.Parallel()
 	l := Dispatch{Grid: [3]uint32{96, 1, 1}, Workgroup: [3]uint32{96, 1, 1}}
 	for _, c := range []struct {
 		fact string
@@ -102,6 +105,7 @@ func TestAPreemptedWaveIsTheLast(t *testing.T) {
 }
 
 func TestAPreemptionPointAtAnAddressCountsArrivals(t *testing.T) {
+	t.Parallel()
 	o := assemble(t, "s_mov_b32 s3, 0\nL: s_add_i32 s3, s3, 1\ns_cmp_lt_i32 s3, 5\ns_cbranch_scc1 L\ns_mov_b32 s2, 0\ns_endpgm")
 	log := &tracer{}
 	d, k := kernelOn(t, Config{Observer: log}, o)
@@ -131,6 +135,7 @@ type both struct {
 func (b both) WaveEnd(w Wave) { b.w.WaveEnd(w) }
 
 func TestARunIsAFunctionOfItsSeed(t *testing.T) {
+	t.Parallel()
 	l := Dispatch{Grid: [3]uint32{512, 1, 1}, Workgroup: [3]uint32{64, 1, 1}}
 	for _, s := range []Schedule{
 		{Waves: Random, Groups: Shuffled, Quantum: 2}, {Groups: Shuffled}, {Waves: Random, Resident: 3, Quantum: 1},
@@ -150,6 +155,7 @@ func TestARunIsAFunctionOfItsSeed(t *testing.T) {
 }
 
 func TestWavesThatEndedDoNotHoldABarrier(t *testing.T) {
+	t.Parallel()
 	// Wave 0 of three ends at once.
 	code := "v_cmp_gt_u32 vcc_lo, 32, v0\ns_cbranch_vccnz E\ns_barrier\nE: s_endpgm"
 	r, err := runOn(t, Config{Observer: NopObserver{}}, assemble(t, code), Dispatch{Grid: [3]uint32{96, 1, 1}, Workgroup: [3]uint32{96, 1, 1}})
@@ -162,6 +168,7 @@ func TestWavesThatEndedDoNotHoldABarrier(t *testing.T) {
 }
 
 func TestADispatchThatCannotGoOnSaysWhoWaits(t *testing.T) {
+	t.Parallel()
 	code := "v_cmp_gt_u32 vcc_lo, 32, v0\ns_cbranch_vccnz H\ns_barrier\ns_endpgm\nH: s_sethalt 1\ns_barrier\ns_endpgm"
 	_, err := runOn(t, Config{}, assemble(t, code), Dispatch{Grid: [3]uint32{96, 1, 1}, Workgroup: [3]uint32{96, 1, 1}})
 	var f *Fault
@@ -176,6 +183,7 @@ func TestADispatchThatCannotGoOnSaysWhoWaits(t *testing.T) {
 }
 
 func TestAnEndlessLoopIsStoppedAndPlaced(t *testing.T) {
+	t.Parallel()
 	code := "v_cmp_gt_u32 vcc_lo, 32, v0\ns_cbranch_vccnz L\ns_barrier\ns_endpgm\nL: s_nop 0\ns_sleep 1\ns_branch L"
 	for _, order := range []WaveOrder{InOrder, RoundRobin, Random} {
 		o := assemble(t, code)
@@ -196,6 +204,7 @@ func TestAnEndlessLoopIsStoppedAndPlaced(t *testing.T) {
 }
 
 func TestMoreWorkgroupsStartWhereAllSpin(t *testing.T) {
+	t.Parallel()
 	// Every workgroup spins until the clock shows 2^20.
 	code := "L: s_sendmsg_rtn_b32 s3, sendmsg(MSG_RTN_GET_REALTIME)\ns_lshr_b32 s3, s3, 20\ns_cmp_eq_u32 s3, 0\ns_cbranch_scc1 L\ns_endpgm"
 	watch := &watcher{}
@@ -216,6 +225,7 @@ func TestMoreWorkgroupsStartWhereAllSpin(t *testing.T) {
 }
 
 func TestACancelledContextStopsARun(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	d, k := kernelOn(t, Config{}, assemble(t, "L: s_branch L"))
@@ -225,6 +235,7 @@ func TestACancelledContextStopsARun(t *testing.T) {
 }
 
 func TestWorkersRunEveryWorkgroupOnce(t *testing.T) {
+	t.Parallel()
 	o := assemble(t, barriers)
 	l := Dispatch{Grid: [3]uint32{64 * 300, 1, 1}, Workgroup: [3]uint32{64, 1, 1}}
 	one, err := runOn(t, Config{}, o, l)
@@ -244,6 +255,7 @@ func TestWorkersRunEveryWorkgroupOnce(t *testing.T) {
 }
 
 func TestFaultsOfControlFlow(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		fact string
 		code string
@@ -277,6 +289,7 @@ func TestFaultsOfControlFlow(t *testing.T) {
 }
 
 func TestCallsReturn(t *testing.T) {
+	t.Parallel()
 	code := `
 	s_getpc_b64 s[2:3]
 	s_add_u32 s2, s2, F-.-4+4
@@ -302,6 +315,7 @@ F:
 }
 
 func TestTheReportCountsLanes(t *testing.T) {
+	t.Parallel()
 	r, err := runOn(t, Config{}, assemble(t, "v_mov_b32 v1, v0\ns_mov_b32 exec_lo, 7\nv_mov_b32 v1, v0\ns_endpgm"), Dispatch{Grid: [3]uint32{40, 1, 1}, Workgroup: [3]uint32{40, 1, 1}})
 	if err != nil {
 		t.Fatal(err)

@@ -47,6 +47,7 @@ func runSpinning(t *testing.T, c Config, groups uint32) (*Kernel, *Report, error
 }
 
 func TestAWorkgroupMayWaitForALaterOne(t *testing.T) {
+	t.Parallel()
 	for _, c := range []Config{
 		{},
 		{Mode: Relaxed},
@@ -62,6 +63,7 @@ func TestAWorkgroupMayWaitForALaterOne(t *testing.T) {
 }
 
 func TestASpinIsStoppedWithTheAddressItReads(t *testing.T) {
+	t.Parallel()
 	k, r, err := runSpinning(t, Config{Budget: 1 << 16}, 3)
 	var f *Fault
 	if !errors.As(err, &f) || f.Kind != BudgetFault || !f.HasAddr {
@@ -83,6 +85,7 @@ func TestASpinIsStoppedWithTheAddressItReads(t *testing.T) {
 // TestObserversChangeNothing runs attention with and without one, in every
 // schedule, and compares memory and counts.
 func TestObserversChangeNothing(t *testing.T) {
+	t.Parallel()
 	const heads, blocks, tokens, dims, items = 4, 36, 64, 64, 128
 	o := sample(t, "attention.cpp")
 	for _, s := range []Schedule{{}, {Waves: ReverseAfterBarriers}, {Waves: RoundRobin}, {Waves: Random, Groups: Shuffled}} {

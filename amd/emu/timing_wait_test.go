@@ -18,7 +18,8 @@ func newLateBench(t *testing.T) *bench {
 // A wait for all but the last n instructions fills the registers of every load
 // before them, whatever those n are; and no register sooner.
 func TestAWaitForAllButSomeFillsTheRegistersOfTheLoadsBeforeThem(t *testing.T) {
-	for _, c := range []struct {
+	t.Parallel()
+	cases := []struct {
 		load, then string
 		local      bool // counted by lgkmcnt
 		counted    bool // the second instruction is, by the same counter
@@ -43,8 +44,14 @@ func TestAWaitForAllButSomeFillsTheRegistersOfTheLoadsBeforeThem(t *testing.T) {
 		{load: "ds_permute_b32 v8, v2, v4", then: "ds_swizzle_b32 v9, v4 offset:swizzle(SWAP,16)", local: true, counted: true},
 		{load: "ds_swizzle_b32 v8, v4 offset:swizzle(SWAP,16)", then: "ds_bpermute_b32 v9, v2, v4", local: true, counted: true},
 		{load: "ds_append v8", then: "ds_load_b32 v9, v2", local: true, counted: true},
-	} {
-		code := programs(t, []string{c.load, c.then})
+	}
+	lists := make([][]string, len(cases))
+	for i, c := range cases {
+		lists[i] = []string{c.load, c.then}
+	}
+	assembled := programLists(t, lists)
+	for i, c := range cases {
+		code := assembled[i]
 		now := newRelaxedBench(t) // what comes at once
 		code[0].run(now.w, &code[0])
 		want := now.w.vgpr[8]
@@ -73,6 +80,7 @@ func TestAWaitForAllButSomeFillsTheRegistersOfTheLoadsBeforeThem(t *testing.T) {
 }
 
 func TestLateScalarLoadsComeBackInAnyOrder(t *testing.T) {
+	t.Parallel()
 	code := programs(t, []string{"s_load_b32 s12, s[2:3], 0x0", "s_load_b32 s13, s[2:3], 0x4"})
 	first := map[bool]int{}
 	for seed := range uint64(20) {
@@ -102,7 +110,8 @@ func TestLateScalarLoadsComeBackInAnyOrder(t *testing.T) {
 // A late load reads what the wave stored before it, and not what it stores
 // after it, whenever these arrive.
 func TestALateLoadIsOrderedWithTheWavesOwnStores(t *testing.T) {
-	for _, lines := range [][]string{
+	t.Parallel()
+	lists := [][]string{
 		{"global_store_b32 v[0:1], v4, off", "global_load_b32 v8, v[0:1], off", "global_store_b32 v[0:1], v5, off"},
 		{"global_store_b32 v[0:1], v4, off", "flat_load_b32 v8, v[0:1]", "global_atomic_swap_b32 v[0:1], v5, off"},
 		{"global_store_b64 v[0:1], v[4:5], off", "global_load_b32 v8, v[0:1], off glc", "global_store_b8 v[0:1], v5, off offset:1"},
@@ -113,8 +122,10 @@ func TestALateLoadIsOrderedWithTheWavesOwnStores(t *testing.T) {
 		{"ds_load_b32 v8, v2", "ds_bpermute_b32 v8, v11, v4", "ds_bpermute_b32 v9, v11, v4"},
 		{"global_load_b32 v8, v[0:1], off", "global_load_b32 v8, v[0:1], off offset:8", "global_store_b32 v[0:1], v5, off offset:8"},
 		{"global_store_b32 v[0:1], v4, off", "global_load_d16_b16 v8, v[0:1], off", "global_load_d16_hi_b16 v8, v[0:1], off offset:2"},
-	} {
-		code := programs(t, lines)
+	}
+	assembled := programLists(t, lists)
+	for i, lines := range lists {
+		code := assembled[i]
 		for _, storesFirst := range []bool{false, true} {
 			b := newLateBench(t)
 			want := b.w.vgpr[4]
@@ -141,6 +152,7 @@ func TestALateLoadIsOrderedWithTheWavesOwnStores(t *testing.T) {
 // Stores that arrive by chance arrive in any order, but for those to the same
 // line, whose bytes end as they would in order.
 func TestEarlyStoresToTheSameLineKeepTheirOrder(t *testing.T) {
+	t.Parallel()
 	lines := []string{
 		"global_store_b64 v[0:1], v[4:5], off", "global_store_b32 v[0:1], v6, off offset:2",
 		"global_store_b16 v[0:1], v7, off offset:4", "global_store_b32 v[0:1], v5, off offset:32", "global_store_b32 v[0:1], v4, off offset:33",
@@ -193,6 +205,7 @@ func TestTimingsThatAreNoneAreRefused(t *testing.T) {
 }
 
 func TestAPairOfLocalAccessesIsOneInstruction(t *testing.T) {
+	t.Parallel()
 	code := programs(t, []string{"ds_store_2addr_b32 v2, v4, v5 offset1:4", "ds_load_2addr_b32 v[8:9], v2 offset1:4"})
 	b := newRelaxedBench(t)
 	for i := range code {

@@ -13,6 +13,7 @@ import (
 // float64. The bounds are this device's; hardware's are 1 ulp for most, and for
 // sine and cosine an absolute error.
 func TestTranscendentalsAgainstFloat64(t *testing.T) {
+	t.Parallel()
 	o := compile(t, "transcendental.cpp", "-O2")
 	const n = 64 * 256
 	tests := []struct {

@@ -12,6 +12,7 @@ import (
 // lane's values three ways: into a register of its own, into one of its
 // sources, and with half of the lanes active. What a lane gets is the same.
 func TestResultsDependOnNothingElse(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(15, 16))
 	across := []string{"lane", "wmma", "movrel", "swap"} // not of one lane
 	start := newTestWave(64)

@@ -13,6 +13,7 @@ import (
 // up sixteen products is not published: floats must be within sixteen roundings
 // to the accumulator's type of the exact sum.
 func TestMatrixInstructionsAgainstFloat64(t *testing.T) {
+	t.Parallel()
 	bf16 := func(x float64) uint16 { return uint16((math.Float32bits(float32(x)) + 0x8000) >> 16) }
 	bf16Value := func(b uint16) float64 { return float64(math.Float32frombits(uint32(b) << 16)) }
 	kernels := []struct {

@@ -3,7 +3,12 @@
 // completes a head's count merges the head's partial results.
 #include "sample.h"
 
-enum { HEADS = 4, BLOCKS = 36, TOKENS = 64, DIMS = 64, ITEMS = 128 };
+// How many blocks of the cache there are.
+#if !defined(BLOCK_COUNT)
+#define BLOCK_COUNT 36
+#endif
+
+enum { HEADS = 4, BLOCKS = BLOCK_COUNT, TOKENS = 64, DIMS = 64, ITEMS = 128 };
 
 SHARED f32 scores[TOKENS];
 SHARED u32 last;
