@@ -20,6 +20,9 @@ type Config struct {
 	// Objects gives the code object of a kernel's source for a wave size; nil
 	// is kernel.Object.
 	Objects func(source string, wave int) ([]byte, error)
+	// Traffic counts the bytes that launches read and write (LaunchStats). It is
+	// an observer: it takes the place of Emulator.Observer and makes runs slower.
+	Traffic bool
 	// Emulator is the device underneath: memory model, seed, schedule, workers,
 	// observer, pressure.
 	Emulator emu.Config
@@ -28,8 +31,9 @@ type Config struct {
 // Device is a software GPU. One program runs at a time; Run calls of several
 // goroutines wait for each other.
 type Device struct {
-	config Config
-	emu    *emu.Device
+	config  Config
+	emu     *emu.Device
+	traffic *traffic // nil unless Config.Traffic
 
 	mu     sync.Mutex // held while a program runs, is loaded or closed
 	memory memory
@@ -54,12 +58,20 @@ func New(c Config) (*Device, error) {
 	if c.Objects == nil {
 		c.Objects = kernel.Object
 	}
+	var t *traffic
+	if c.Traffic {
+		if c.Emulator.Observer != nil {
+			return nil, errors.New("gfx11: traffic is counted by an observer, and there is another")
+		}
+		t = newTraffic()
+		c.Emulator.Observer = t
+	}
 	e, err := emu.New(c.Emulator)
 	if err != nil {
 		return nil, fmt.Errorf("gfx11: %w", err)
 	}
 	return &Device{
-		config: c, emu: e, memory: newMemory(e, c.Memory),
+		config: c, emu: e, traffic: t, memory: newMemory(e, c.Memory),
 		values: map[valueKey]*mapping{}, code: map[string]*module{},
 	}, nil
 }

@@ -55,7 +55,10 @@ type LaunchStats struct {
 	// Instructions of waves; LaneInstructions are the active lanes of those that
 	// vectors run.
 	Workgroups, Waves, Instructions, LaneInstructions uint64
-	Elapsed                                           time.Duration
+	// With Config.Traffic: bytes of global memory that lanes read and write, and
+	// those of them that are different ones. No launch can move fewer.
+	Requested, Touched uint64
+	Elapsed            time.Duration
 }
 
 // Stats are those of each launch, in the program's order.
@@ -193,6 +196,10 @@ func (e *Executable) dispatch(s *step, rows int, kernarg []byte) (f *device.Faul
 		Kernel: s.entry, Grid: [3]uint32{g[0] * s.items, g[1], g[2]}, Workgroup: [3]uint32{s.items, 1, 1}, Kernarg: kernarg,
 	})
 	s.stats.add(report)
+	if t := e.dev.traffic; t != nil {
+		s.stats.Requested += t.requested
+		s.stats.Touched += t.touched()
+	}
 	if err == nil {
 		return nil
 	}

@@ -274,4 +274,3 @@ func peakOf(x []float32) float64 {
 	}
 	return p
 }
-
