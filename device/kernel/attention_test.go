@@ -21,6 +21,12 @@ type lane struct {
 	run   func(t *testing.T, r *rig, p *attention, o operands, out, q8 buffer)
 }
 
+// deep leaves out lanes whose parts are those of others where computing takes
+// long: those without the pack, and scalar arithmetic in one launch.
+func (l lane) deep(p *attention) bool {
+	return l.takes(p) && (p.keys() < 300 || !p.packed() || l.name == "serial" || l.name == "split q8" || l.exact == inF16 && l.name != "fused tile")
+}
+
 func always(*attention) bool      { return true }
 func (p *attention) tiled() bool  { return p.headDim == p.vDim && (p.headDim == 64 || p.headDim == 128) }
 func (p *attention) packed() bool { return p.group*p.vDim%128 == 0 }
@@ -247,6 +253,7 @@ func identical(a, b []float32) bool {
 func deep(t *testing.T, f func(t *testing.T, r *rig)) {
 	for _, wave := range []int{32, 64} {
 		t.Run(fmt.Sprintf("wave%d", wave), func(t *testing.T) {
+			t.Parallel()
 			dev, err := emu.New(emu.Config{Mode: emu.Coherent, Seed: 1, Poison: true})
 			if err != nil {
 				t.Fatal(err)
@@ -269,7 +276,9 @@ func TestEveryLaneIsTheReferenceAtEveryDepth(t *testing.T) {
 				continue
 			}
 			for _, l := range lanes {
-				t.Run(fmt.Sprintf("%d keys/%s", keys, l.name), func(t *testing.T) { l.attend(t, r, p) })
+				if l.deep(p) {
+					t.Run(fmt.Sprintf("%d keys/%s", keys, l.name), func(t *testing.T) { l.attend(t, r, p) })
+				}
 			}
 		}
 	})
@@ -302,7 +311,7 @@ func TestEveryLaneIsTheReferenceForTheHeadsOfModels(t *testing.T) {
 	deep(t, func(t *testing.T, r *rig) {
 		for name, p := range problems {
 			for _, l := range lanes {
-				if l.takes(p) {
+				if l.deep(p) {
 					t.Run(name+"/"+l.name, func(t *testing.T) { l.attend(t, r, p) })
 				}
 			}

@@ -103,6 +103,15 @@ DEV State state_at(GLOBAL f32 *states, u64 index, u32 group, u32 v_dim) {
 	Keys x = keys_of(row, head, q, k, v, mask, pos, slot, kv_heads, group, head_dim, v_dim, context, window, mask_keys, mask_f32, scale); \
 	leave(&memory, x, keys, state_at(states, ((u64)row * kv_heads + head) * splits + split, group, v_dim));
 
+// again is x, forgotten: what follows from it is computed where it is needed and
+// not kept in scalar registers, of which wave64 has too few.
+DEV u32 again(u32 x) {
+#if defined(__AMDGCN__)
+	asm volatile("" : "+s"(x));
+#endif
+	return x;
+}
+
 // origin is what exponents are taken relative to: the maximum, or any number if
 // there is no score, so that differences to it are no NaNs.
 DEV f32 origin(f32 max) { return max == NOTHING ? 0 : max; }

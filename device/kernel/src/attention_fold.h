@@ -33,6 +33,8 @@ struct Fold {
 			for (u32 d = id; d < x.head_dim; d += ITEMS) m->q[h][d] = h < heads ? x.q[(head + h) * x.head_dim + d] * x.scale : 0;
 		UNROLL for (u32 t = 0; t < TILES; t++)
 			UNROLL for (u32 h = 0; h < HEADS; h++) out[t][h][0] = out[t][h][1] = 0;
+		u32 column[TILES]; // of this item, any that there is where it has none
+		UNROLL for (u32 t = 0; t < TILES; t++) column[t] = t * TILE + 2 * pair < x.v_dim ? t * TILE + 2 * pair : 0;
 		f32 max = NOTHING, sum = 0; // of the head of this wave
 		for (u32 base = lo; base < hi; base += BLOCK) {
 			u32 n = least(hi - base, (u32)BLOCK);
@@ -43,17 +45,18 @@ struct Fold {
 			barrier_lds();
 			if (wave_id() < heads) exponentials(wave_id(), max, sum);
 			barrier_lds();
+			u32 v_dim = again(x.v_dim);
 			UNROLL for (u32 t = 0; t < TILES; t++)
-				if (t * TILE < x.v_dim)
+				if (t * TILE < v_dim)
 					UNROLL for (u32 h = 0; h < HEADS; h++) out[t][h][0] *= m->rescale[h], out[t][h][1] *= m->rescale[h];
 			for (u32 key = set * (BLOCK / SETS); key < least(n, (set + 1) * (BLOCK / SETS)); key++) {
 				if (uniform(__builtin_bit_cast(u32, m->bias[key])) == __builtin_bit_cast(u32, NOTHING)) continue;
 				f32x4 p = m->p[key];
-				const GLOBAL f16 *v = x.v + (u64)(base + key) * x.v_dim;
+				const GLOBAL f16 *v = x.v + (u64)(base + key) * v_dim;
+				u32 width = again(v_dim);
 				UNROLL for (u32 t = 0; t < TILES; t++)
-					if (t * TILE < x.v_dim) {
-						u32 d = t * TILE + 2 * pair;
-						f16x2 y = *(const GLOBAL f16x2 *)(v + (d < x.v_dim ? d : 0));
+					if (t * TILE < width) {
+						f16x2 y = *(const GLOBAL f16x2 *)(v + column[t]);
 						f32 a = (f32)y.x, b = (f32)y.y;
 						UNROLL for (u32 h = 0; h < HEADS; h++) out[t][h][0] += p[h] * a, out[t][h][1] += p[h] * b;
 					}
@@ -84,14 +87,14 @@ private:
 	// scores are of a block's keys: four items take a key's elements in turns of
 	// eight. A key left out is not read.
 	__attribute__((always_inline)) void scores(const Keys &x, u32 base, u32 heads) {
-		u32 key = local_id() / 4, turn = local_id() % 4;
+		u32 key = local_id() / 4, turn = local_id() % 4, head_dim = again(x.head_dim);
 		f32 s[HEADS] = {}, bias = m->bias[key];
 		if (bias != NOTHING) {
-			const GLOBAL f16 *k = x.k + (u64)(base + key) * x.head_dim;
-			for (u32 d = 8 * turn; d < x.head_dim; d += 32) {
+			const GLOBAL f16 *k = x.k + (u64)(base + key) * head_dim;
+			for (u32 d = 8 * turn; d < head_dim; d += 32) {
 				f16x8 y = *(const GLOBAL f16x8 *)(k + d);
 				UNROLL for (u32 h = 0; h < HEADS; h++)
-					if (h < heads)
+					if (h == 0 || again(heads) > 1) // those behind the last have zeros for queries
 						UNROLL for (u32 i = 0; i < 8; i++) s[h] += (f32)y[i] * m->q[h][d + i];
 			}
 		}
