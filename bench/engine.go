@@ -9,12 +9,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/holdfast-llm/holdfast/device/all"
 	"github.com/holdfast-llm/holdfast/engine"
 	"github.com/holdfast-llm/holdfast/gguf"
 	"github.com/holdfast-llm/holdfast/gguf/inspect"
 )
 
-// Engine is the Runner that times package engine on the CPU. A model's file
+// Engine is the Runner that times package engine. A model's file
 // stays open from test to test; Close ends it.
 type Engine struct {
 	// OpenModel opens a model, or the embedded one if path is empty; nil is
@@ -41,7 +42,7 @@ func (r *Engine) Open(t Test) (Session, error) {
 	cfg := engine.Config{
 		File: f, Threads: t.Threads, Disable: r.Disable,
 		Context: max(1, t.NPrompt+t.NGen+t.NDepth), Batch: min(t.NBatch, t.NUBatch),
-		CacheK: t.TypeK, CacheV: t.TypeV,
+		CacheK: t.TypeK, CacheV: t.TypeV, Device: deviceName(t),
 	}
 	if r.Configure != nil {
 		r.Configure(&cfg)
@@ -57,7 +58,7 @@ func (r *Engine) Open(t Test) (Session, error) {
 	s := &engineSession{engine: e, seq: seq, file: f, bos: -1, rng: rand.New(rand.NewPCG(1, 2))}
 	s.info = Info{
 		ModelFile: f.Name, ModelType: inspect.Description(f),
-		CPU: cpuName(), Backends: "CPU", DeviceKind: "cpu", Residency: cfg.Residency.String(),
+		CPU: cpuName(), Backends: strings.ToUpper(e.Device()), DeviceKind: e.Device(), Residency: cfg.Residency.String(),
 	}
 	elements, bytes := inspect.Size(f)
 	s.info.ModelParams, s.info.ModelBytes = int64(elements), bytes
@@ -128,12 +129,23 @@ func CheckTest(t Test) error {
 		return errors.New("bench: embeddings are not supported")
 	case t.LoadMode == "dio":
 		return errors.New("bench: load mode dio is not supported (none, mmap, mlock and mmap+mlock are)")
-	case t.Devices != "auto" && t.Devices != "none":
-		return fmt.Errorf("bench: device %q is not there: this build runs on the CPU alone (auto or none)", t.Devices)
+	case deviceName(t) == "":
+		return fmt.Errorf("bench: device %q is not there: auto and none are the CPU, and there are %s", t.Devices, strings.Join(all.Names(), ", "))
 	case t.Override != "none":
 		return fmt.Errorf("bench: tensor override %q: the CPU's is the only buffer", t.Override)
 	}
 	return nil
+}
+
+// deviceName is the device of a test; "" if there is none of that name.
+func deviceName(t Test) string {
+	switch {
+	case t.Devices == "auto" || t.Devices == "none":
+		return all.Names()[0]
+	case slices.Contains(all.Names(), t.Devices):
+		return t.Devices
+	}
+	return ""
 }
 
 // addsBOS says whether prompts start with a BOS token: by the file, else by
@@ -156,6 +168,7 @@ type engineSession struct {
 	rng    *rand.Rand
 	tokens []int32
 	before engine.Record // at the last call of Lanes
+	counts []engine.KernelCount
 }
 
 func (s *engineSession) Info() Info { return s.info }
@@ -208,12 +221,34 @@ func (s *engineSession) Lanes() Lanes {
 	}
 	l.Lane = strings.Join(names, "+")
 	l.Faults = now.Faulted - before.Faulted
+	counts := s.engine.Kernels()
+	l.Kernels, s.counts = kernelsSince(counts, s.counts), counts
 	for _, d := range now.Declines {
 		if d.Count > declineCount(before, d) {
 			l.Declined = append(l.Declined, fmt.Sprintf("%s: %s", d.Lane, d.Reason))
 		}
 	}
 	return l
+}
+
+// kernelsSince is what kernels did between two counts.
+func kernelsSince(now, before []engine.KernelCount) []engine.KernelCount {
+	var since []engine.KernelCount
+	for _, k := range now {
+		for _, b := range before {
+			if b.Kernel == k.Kernel {
+				k.Launches -= b.Launches
+				k.Instructions -= b.Instructions
+				k.LaneInstructions -= b.LaneInstructions
+				k.Requested -= b.Requested
+				k.Touched -= b.Touched
+			}
+		}
+		if k.Launches > 0 {
+			since = append(since, k)
+		}
+	}
+	return since
 }
 
 func laneCount(r engine.Record, lane string) int {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/holdfast-llm/holdfast/engine"
 )
 
 // Runner opens models for tests.
@@ -41,12 +43,13 @@ type Info struct {
 	Residency   string // of arenas and caches
 }
 
-// Lanes is which attention ran.
+// Lanes is which attention ran, and what kernels did where they are counted.
 type Lanes struct {
 	Lane     string   // the registrations, joined by "+" if several
 	Splits   int      // of the key-value cache; 1 is no split
 	Declined []string // "registration: reason"
 	Faults   int      // of running kernels that steps survived
+	Kernels  []engine.KernelCount
 }
 
 // Result is a test and its times.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/holdfast-llm/holdfast/device"
+	"github.com/holdfast-llm/holdfast/device/gfx11"
 )
 
 // LaneCount is how often a registration was chosen: once for each operation
@@ -83,4 +84,38 @@ func (e *Engine) Record() Record {
 		return cmp.Or(cmp.Compare(a.Lane, b.Lane), cmp.Compare(a.Reason, b.Reason))
 	})
 	return r
+}
+
+// KernelCount is what the launches of one kernel of a device that counts them
+// did.
+type KernelCount struct {
+	Kernel   string
+	Launches int
+	// Instructions of waves, and of their active lanes.
+	Instructions, LaneInstructions uint64
+	// Bytes of global memory that lanes read and write, and those of them that
+	// are different ones within a launch; 0 if they are not counted.
+	Requested, Touched uint64
+}
+
+// Kernels is what each kernel did in all steps so far, by name. It is empty on
+// devices that do not count instructions, and without programs that faulted.
+func (e *Engine) Kernels() []KernelCount {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	by := map[string]KernelCount{}
+	for _, p := range e.loaded() {
+		x, ok := p.exec.(*gfx11.Executable)
+		if !ok {
+			continue
+		}
+		for _, s := range x.Stats() {
+			k := by[s.Kernel]
+			by[s.Kernel] = KernelCount{
+				s.Kernel, k.Launches + s.Runs, k.Instructions + s.Instructions, k.LaneInstructions + s.LaneInstructions,
+				k.Requested + s.Requested, k.Touched + s.Touched,
+			}
+		}
+	}
+	return slices.SortedFunc(maps.Values(by), func(a, b KernelCount) int { return cmp.Compare(a.Kernel, b.Kernel) })
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/holdfast-llm/holdfast/bench"
+	"github.com/holdfast-llm/holdfast/device/all"
 	"github.com/holdfast-llm/holdfast/engine"
 	"github.com/holdfast-llm/holdfast/internal/cli"
 )
@@ -21,6 +22,7 @@ type benchOptions struct {
 	disable           []string
 	output, outputErr string
 	verbose, progress bool
+	kernels           bool
 	experiment        experimentFlags
 	listDevices       bool
 	ignored           struct {
@@ -56,6 +58,8 @@ func (o *benchOptions) declare() *cli.FlagSet {
 	f.Bool(&o.listDevices, "--list-devices", "list the devices and exit")
 	f.Bool(&o.verbose, "-v, --verbose", "list each test's declines on stderr")
 
+	f.Bool(&o.kernels, "--kernels", "list on stderr what each kernel of --device gfx11 did: instructions, bytes, and the fewest bytes possible")
+
 	f.Group("test parameters")
 	f.Strings(&o.Model, "-m, --model FILE", "models")
 	f.Ints(&o.NPrompt, "-p, --n-prompt N", "prompt tokens; 0 for no such test", 0, anyInt)
@@ -66,6 +70,7 @@ func (o *benchOptions) declare() *cli.FlagSet {
 	f.Ints(&o.NUBatch, "-ub, --ubatch-size N", "tokens of a step", 1, 1<<14)
 	f.Choices(&o.TypeK, "-ctk, --cache-type-k TYPE", "type of cached keys: "+strings.Join(cacheTypes, " "), cacheTypes...)
 	f.Choices(&o.TypeV, "-ctv, --cache-type-v TYPE", "type of cached values", cacheTypes...)
+	f.Strings(&o.Devices, "-dev, --device NAMES", "what runs the model: "+strings.Join(all.Names(), ", ")+"; auto and none are cpu")
 	f.Ints(&o.Threads, "-t, --threads N", "threads", 1, 1024)
 	f.Choices(&o.FlashAttn, "-fa, --flash-attn on|off|auto", "recorded; lanes are chosen by what matches", "on", "off", "auto", "1", "0")
 	f.Choices(&o.LoadMode, "-lm, --load-mode MODE", "none mmap mlock mmap+mlock", "none", "mmap", "mlock", "mmap+mlock", "dio")
@@ -91,7 +96,6 @@ func (o *benchOptions) declare() *cli.FlagSet {
 	f.Strings(&o.CPUMask, "-C, --cpu-mask HEX", "CPUs to run on")
 	f.Bools(&o.CPUStrict, "--cpu-strict 0|1", "a CPU for each thread")
 	f.Ints(&o.Poll, "--poll N", "how long idle threads spin, 0 to 100", 0, 100)
-	f.Strings(&o.Devices, "-dev, --device NAMES", "devices: auto or none")
 	f.Strings(&o.Override, "-ot, --override-tensor X=BUFFER", "buffers of tensors: none")
 	f.Bools(&o.Embeddings, "-embd, --embeddings 0|1", "compute embeddings")
 	f.Int(&o.ignored.prio, "--prio N", "priority of the process", -1, 3)
@@ -163,7 +167,7 @@ func tensorSplit(s string) (string, error) {
 
 func (o *benchOptions) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if o.listDevices {
-		_, err := fmt.Fprintln(stdout, "Available devices:\n  (none besides the CPU)")
+		_, err := fmt.Fprintln(stdout, "Available devices:\n  "+strings.Join(all.Names(), "\n  "))
 		return err
 	}
 	_, commit := build()
@@ -188,6 +192,7 @@ func (o *benchOptions) run(ctx context.Context, stdout, stderr io.Writer) error 
 	}
 	runner := &bench.Engine{OpenModel: openModel, Disable: disabled(o.disable), Configure: func(cfg *engine.Config) {
 		cfg.Strict, cfg.Residency, cfg.Experiment = changed.Strict, changed.Residency, changed.Experiment
+		cfg.GFX11.Traffic = o.kernels
 	}}
 	loop := bench.Loop{Runner: runner, Commit: b.Commit, Build: b.Number}
 	if o.progress {
@@ -201,6 +206,9 @@ func (o *benchOptions) run(ctx context.Context, stdout, stderr io.Writer) error 
 			if err := p.Result(r); err != nil {
 				return err
 			}
+		}
+		if o.kernels {
+			return bench.WriteKernels(stderr, r)
 		}
 		return nil
 	})
