@@ -33,12 +33,7 @@ func (p *attention) packed() bool { return p.group*p.vDim%128 == 0 }
 
 var lanes = []lane{
 	{"serial", inF32, false, always, func(t *testing.T, r *rig, p *attention, o operands, out, _ buffer) {
-		r.run(t, AttentionSerial{
-			Q: o.q, K: o.k, V: o.v, Mask: o.mask, Pos: o.pos, Slot: o.slot, Out: out.ptr(),
-			KVHeads: uint32(p.kvHeads), Group: uint32(p.group), HeadDim: uint32(p.headDim), VDim: uint32(p.vDim),
-			Context: uint32(p.context), Window: uint32(p.window),
-			MaskKeys: uint32(p.maskKeys()), MaskF32: p.maskFlag(), Scale: p.scale(),
-		}.Launch(p.rows()))
+		r.run(t, p.serial(o, out))
 	}},
 	{"split", inF32, false, always, runSplit(false, false)},
 	{"split q8", inF32, true, always, runSplit(false, true)},
@@ -47,6 +42,24 @@ var lanes = []lane{
 	{"fused q8", inF32, true, (*attention).packed, runFused(false, true)},
 	{"fused tile", inF16, false, (*attention).tiled, runFused(true, false)},
 	{"fused tile q8", inF16, true, func(p *attention) bool { return p.tiled() && p.packed() }, runFused(true, true)},
+}
+
+// serial is the launch of the serial kernel.
+func (p *attention) serial(o operands, out buffer) Launch {
+	return AttentionSerial{
+		Q: o.q, K: o.k, V: o.v, Mask: o.mask, Pos: o.pos, Slot: o.slot, Out: out.ptr(),
+		KVHeads: uint32(p.kvHeads), Group: uint32(p.group), HeadDim: uint32(p.headDim), VDim: uint32(p.vDim),
+		Context: uint32(p.context), Window: uint32(p.window),
+		MaskKeys: uint32(p.maskKeys()), MaskF32: p.maskFlag(), Scale: p.scale(),
+	}.Launch(p.rows())
+}
+
+// reduceQ8 is the launch of the reducer that the depth asks for.
+func (p *attention) reduceQ8(o operands, states, out, q8 buffer) Launch {
+	return AttentionReduceQ8{
+		States: states.ptr(), Pos: o.pos, Out: out.ptr(), Q8: q8.ptr(),
+		KVHeads: uint32(p.kvHeads), Group: uint32(p.group), VDim: uint32(p.vDim), Window: uint32(p.window), Splits: uint32(p.splits()),
+	}.Launch(p.rows(), p.keys())
 }
 
 // runSplit is a produce launch and the reducer that the depth asks for.
@@ -63,7 +76,7 @@ func runSplit(tile, q8 bool) func(*testing.T, *rig, *attention, operands, buffer
 		}
 		r.run(t, l)
 		if q8 {
-			r.run(t, AttentionReduceQ8{states.ptr(), o.pos, out.ptr(), packed.ptr(), a.KVHeads, a.Group, a.VDim, a.Window, a.Splits}.Launch(p.rows(), p.keys()))
+			r.run(t, p.reduceQ8(o, states, out, packed))
 			return
 		}
 		r.run(t, AttentionReduce{states.ptr(), o.pos, out.ptr(), a.KVHeads, a.Group, a.VDim, a.Window, a.Splits}.Launch(p.rows(), p.keys()))
@@ -192,6 +205,25 @@ func TestPartialStatesAreTheReferences(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The kernels' splits are package attn's, wherever their lengths change.
+func TestSplitsAreThoseOfPackageAttn(t *testing.T) {
+	deep(t, func(t *testing.T, r *rig) {
+		for _, window := range []int{0, 1500} {
+			p := (&attention{kvHeads: 1, group: 1, headDim: 64, vDim: 64, pos: []int32{2047, 2048, 3100}, window: window, seed: 8}).fill()
+			for tile, exact := range map[bool]arithmetic{false: inF32, true: inF16} {
+				states := r.garbage(t, "states", p.stateBytes())
+				a := p.produce(r.operands(t, p), states.ptr())
+				l := a.Launch(p.rows())
+				if tile {
+					l, _ = a.LaunchTile(p.rows())
+				}
+				r.run(t, l)
+				p.checkStates(t, states.asFloats(), exact)
+			}
+		}
+	})
 }
 
 // checkStates holds all states against the reference. Those of splits that a row
