@@ -23,6 +23,7 @@ type benchOptions struct {
 	output, outputErr string
 	verbose, progress bool
 	kernels           bool
+	gfx11             gfx11Flags
 	experiment        experimentFlags
 	listDevices       bool
 	ignored           struct {
@@ -90,6 +91,7 @@ func (o *benchOptions) declare() *cli.FlagSet {
 	f.Ints(&o.FitCtx, "-fitc, --fit-ctx N", "least context when fitting", 0, anyInt)
 	f.Bool(&o.ignored.offline, "--offline", "never use the network: always so")
 
+	o.gfx11.declare(f)
 	o.experiment.declare(f)
 
 	f.Group("accepted with their default only")
@@ -192,6 +194,7 @@ func (o *benchOptions) run(ctx context.Context, stdout, stderr io.Writer) error 
 	}
 	runner := &bench.Engine{OpenModel: openModel, Disable: disabled(o.disable), Configure: func(cfg *engine.Config) {
 		cfg.Strict, cfg.Residency, cfg.Experiment = changed.Strict, changed.Residency, changed.Experiment
+		cfg.GFX11 = o.gfx11.config()
 		cfg.GFX11.Traffic = o.kernels
 	}}
 	loop := bench.Loop{Runner: runner, Commit: b.Commit, Build: b.Number}

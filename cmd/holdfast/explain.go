@@ -26,6 +26,7 @@ type explainOptions struct {
 	disable               []string
 	asJSON, all           bool
 	reasons               bool
+	gfx11                 gfx11Flags
 	experiment            experimentFlags
 }
 
@@ -53,6 +54,7 @@ func (o *explainOptions) declare() *cli.FlagSet {
 	f.Bool(&o.asJSON, "--json", "print the program as JSON")
 	f.Bool(&o.all, "--all", "a line for every layer")
 	f.Bool(&o.reasons, "--reasons", "list the reasons for declining and what they mean")
+	o.gfx11.declare(f)
 	o.experiment.declare(f)
 	return f
 }
@@ -92,7 +94,7 @@ func (o *explainOptions) run(w io.Writer) error {
 		return cli.Usagef("--hash: nothing is run that could be recorded")
 	}
 	cfg := engine.Config{
-		Device: o.device, PrefillDevice: o.prefillDevice, Threads: o.threads, CacheK: o.cacheK, CacheV: o.cacheV, Disable: disabled(o.disable),
+		Device: o.device, PrefillDevice: o.prefillDevice, GFX11: o.gfx11.config(), Threads: o.threads, CacheK: o.cacheK, CacheV: o.cacheV, Disable: disabled(o.disable),
 		Context: max(o.depth+o.tokens, engine.DefaultContext), Batch: max(o.tokens, engine.DefaultBatch),
 		NoMemoryCheck: true, // nothing is run
 	}

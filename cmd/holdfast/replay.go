@@ -24,6 +24,7 @@ func replayMain(ctx context.Context, args []string, _ io.Reader, stdout, stderr 
 		},
 	}
 	var device softwareFlags
+	f.Group("the software gfx11 device")
 	device.declare(f)
 	rest, err := f.Parse(args, os.LookupEnv)
 	if err == nil && len(rest) != 1 {
@@ -41,31 +42,6 @@ func replayMain(ctx context.Context, args []string, _ io.Reader, stdout, stderr 
 		return exitDiffer
 	}
 	return 0
-}
-
-// softwareFlags say how the software gfx11 device runs.
-type softwareFlags struct {
-	mode, schedule string
-	seed           int
-}
-
-func (s *softwareFlags) declare(f *cli.FlagSet) {
-	s.mode, s.schedule = "coherent", "in-order"
-	f.Group("the software gfx11 device")
-	f.Choice(&s.mode, "--mode M", "memory: coherent, or relaxed as hardware may be", "coherent", "relaxed")
-	f.Choice(&s.schedule, "--schedule S", "whose turn it is: in-order, reverse (after barriers), round-robin or random", "in-order", "reverse", "round-robin", "random")
-	f.Int(&s.seed, "--device-seed N", "of everything that the device chooses", 0, 1<<30)
-}
-
-func (s *softwareFlags) config() emu.Config {
-	c := emu.Config{Seed: uint64(s.seed)}
-	if s.mode == "relaxed" {
-		c.Mode = emu.Relaxed
-	}
-	c.Schedule.Waves = map[string]emu.WaveOrder{
-		"in-order": emu.InOrder, "reverse": emu.ReverseAfterBarriers, "round-robin": emu.RoundRobin, "random": emu.Random,
-	}[s.schedule]
-	return c
 }
 
 // replay runs the dispatch in dir and prints how it differs from its record.

@@ -31,6 +31,7 @@ type runFlags struct {
 	logprobs        int
 	chat, verbose   bool
 	noTimings       bool
+	gfx11           gfx11Flags
 	experiment      experimentFlags
 }
 
@@ -87,6 +88,7 @@ func (r *runFlags) declare() *cli.FlagSet {
 	f.Int(&r.logprobs, "--logprobs N", "print each token's log-probability and the N likeliest, one line a token", 0, 1000)
 	f.Bool(&r.noTimings, "--no-timings", "do not print the timing line")
 	f.Bool(&r.verbose, "-v, --verbose", "print the device, every lane taken and every decline")
+	r.gfx11.declare(f)
 	r.experiment.declare(f)
 	return f
 }
@@ -114,7 +116,7 @@ func (r *runFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr io.W
 		return err
 	}
 	cfg := engine.Config{
-		Device: r.device, PrefillDevice: r.prefillDevice, Threads: r.threads, Context: r.context, Batch: r.batch, CacheK: r.cacheK, CacheV: r.cacheV,
+		Device: r.device, PrefillDevice: r.prefillDevice, GFX11: r.gfx11.config(), Threads: r.threads, Context: r.context, Batch: r.batch, CacheK: r.cacheK, CacheV: r.cacheV,
 		Disable: disabled(r.disable), NoMemoryCheck: r.noMemoryCheck,
 	}
 	if err := r.experiment.apply(&cfg, r.model); err != nil {
