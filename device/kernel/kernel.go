@@ -32,8 +32,9 @@ type Kernel struct {
 type Pointer uint64
 
 // Args are a kernel's arguments: a struct of Pointer, int32, uint32, float32,
-// uint64 and float64 fields, in the kernel's order. A test compares each with its code
-// object.
+// uint64 and float64 fields, in the kernel's order. A test compares each with its
+// code object. Buffers begin at multiples of 16 bytes unless a kernel says that
+// it takes less; nothing behind their end is read.
 type Args interface{ Kernel() *Kernel }
 
 // Launch is a kernel with its arguments on a number of workgroups.

@@ -21,7 +21,8 @@ var (
 
 // GetRowsF32 writes the rows of Table that Tokens, int32 [rows], names to Out,
 // [rows][N] floats. Table is a matrix as the file has it: rows of N elements,
-// whole blocks, one behind the other. Each token must be a row of it.
+// whole blocks, one behind the other. Each token must be a row of it. A table of
+// Q4_K may begin at any multiple of 4 bytes, of F16, Q8_0 and Q6_K of 2.
 type GetRowsF32 struct {
 	Table, Tokens, Out Pointer
 	N                  uint32

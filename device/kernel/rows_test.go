@@ -48,6 +48,7 @@ func TestGetRowsIsDequantizeToTheBit(t *testing.T) {
 		quant.F32: {1, 3, 4, 64, 1022, 1025, 1028}, quant.F16: {1, 3, 4, 64, 1022, 1025, 1028},
 		quant.Q8_0: {32, 1024, 1056}, quant.Q4_K: {256, 1024, 1280}, quant.Q6_K: {256, 1024, 1280},
 	}
+	align := map[quant.Type]int{quant.F32: 16, quant.F16: 2, quant.Q8_0: 2, quant.Q4_K: 4, quant.Q6_K: 2}
 	everyMode(t, 32, func(t *testing.T, r *rig) {
 		for typ, ns := range sizes {
 			for _, n := range ns {
@@ -56,7 +57,7 @@ func TestGetRowsIsDequantizeToTheBit(t *testing.T) {
 				table := blocks(t, rng, typ, vocabulary, n)
 				tokens := []int32{4, 0, 3, 3}
 				out := r.garbage(t, "out", 4*len(tokens)*n)
-				a := GetRowsF32{r.bytes(t, "table", table).ptr(), r.ints(t, "tokens", tokens).ptr(), out.ptr(), uint32(n)}
+				a := GetRowsF32{r.place(t, "table", table, align[typ]).ptr(), r.ints(t, "tokens", tokens).ptr(), out.ptr(), uint32(n)}
 				l, ok := GetRows(typ, a, len(tokens))
 				if !ok {
 					t.Fatalf("no get_rows for %s", typ)
