@@ -31,12 +31,19 @@ func objects(t testing.TB) map[string][]byte {
 	return all
 }
 
-// fuzzConfig makes a configuration of a byte: every mode and schedule, and a
-// budget that ends every loop soon.
+// fuzzConfig makes a configuration of a byte: every mode and schedule, with
+// pressure and timing or not, and a budget that ends every loop soon.
 func fuzzConfig(how byte) emu.Config {
 	c := emu.Config{Budget: 4096, Seed: uint64(how), Poison: how&1 != 0, Mode: emu.Mode(how >> 1 & 1)}
 	c.Schedule.Waves = emu.WaveOrder(how >> 2 & 3)
 	c.Schedule.Groups = emu.GroupOrder(how >> 4 % 3)
+	if how&0x80 != 0 {
+		c.Schedule.Quantum = 8
+		c.Pressure = &emu.Pressure{Evict: 0.1, Migrate: 0.5}
+		if c.Mode == emu.Relaxed {
+			c.Timing = emu.Timing{LateLoads: true, EarlyLoads: 0.1, EarlyStores: 0.1}
+		}
+	}
 	return c
 }
 

@@ -271,7 +271,6 @@ type bystander struct {
 	waiting                map[string]bool
 	meanwhile, touched     int
 	instructions, accesses int
-	buffers                [2]*emu.Buffer
 }
 
 func (o *bystander) Instruction(emu.Wave, *isa.Inst) {
