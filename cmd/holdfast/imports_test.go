@@ -30,8 +30,8 @@ var place = map[string]int{
 	"dispatch":   30, "dispatch/trace": 30,
 	"model": 40, "model/embedded": 40,
 	"model/embedded/train/export": 41, "model/embedded/train/corpus": 41,
-	"engine":       50,
-	"bench":        60,
+	"engine": 50,
+	"bench":  60, "check": 60,
 	"cmd/holdfast": 70,
 }
 

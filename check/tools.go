@@ -1,0 +1,4 @@
+package check
+
+// makers are the detectors that there are, by tool.
+var makers = map[Tool]func(c *Checker, o Options) detector{}
