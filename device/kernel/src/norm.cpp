@@ -13,12 +13,19 @@ DEV f32 squares(f32x4 x) {
 
 DEV f32 scale_of(f32 sum, u32 n, f32 eps) { return 1 / __builtin_sqrtf(sum / (f32)n + eps); }
 
+// Four are elements of a row and their weights: a work-item's first ones stay in
+// its registers while the sum is made.
+struct Four {
+	f32x4 x, weight;
+};
+DEV Four four(const GLOBAL f32 *x, const GLOBAL f32 *weight, u32 i, u32 n) { return {load4(x, i, n), load4(weight, i, n)}; }
+
 // scaled writes x * scale * weight to where it is wanted: as floats, in Q8_1 x4,
 // or both.
-DEV void scaled(const GLOBAL f32 *x, const GLOBAL f32 *weight, f32 scale, GLOBAL f32 *out, GLOBAL u8 *q8, u32 n) {
+DEV void scaled(Four v, const GLOBAL f32 *x, const GLOBAL f32 *weight, f32 scale, GLOBAL f32 *out, GLOBAL u8 *q8, u32 n) {
 	u32 end = (n + Q8_ELEMS - 1) / Q8_ELEMS * Q8_ELEMS;
-	for (u32 i = 4 * local_id(); i < end; i += 4 * ITEMS) {
-		f32x4 y = load4(x, i, n) * scale * load4(weight, i, n);
+	for (u32 i = 4 * local_id(); i < end; i += 4 * ITEMS, v = four(x, weight, i, n)) {
+		f32x4 y = v.x * scale * v.weight;
 		if (out) store4(out, i, n, y);
 		if (q8) q8_pack(q8, i, y);
 	}
@@ -32,9 +39,11 @@ DEV GLOBAL u8 *row_of(GLOBAL u8 *q8, u32 n) {
 // norm_row is the norm of a row x.
 DEV void norm_row(const GLOBAL f32 *x, const GLOBAL f32 *weight, GLOBAL f32 *out, GLOBAL u8 *q8, u32 n, f32 eps) {
 	SHARED f32 scratch[ITEMS / WAVE];
-	f32 sum = 0;
-	for (u32 i = 4 * local_id(); i < n; i += 4 * ITEMS) sum += squares(load4(x, i, n));
-	scaled(x, weight, scale_of(group_sum<ITEMS>(sum, scratch), n, eps), out, q8, n);
+	u32 i = 4 * local_id();
+	Four first = four(x, weight, i, n);
+	f32 sum = squares(first.x);
+	while ((i += 4 * ITEMS) < n) sum += squares(load4(x, i, n));
+	scaled(first, x, weight, scale_of(group_sum<ITEMS>(sum, scratch), n, eps), out, q8, n);
 }
 
 // rms_norm: the norm of groups of n elements. One workgroup a group.
@@ -47,10 +56,12 @@ KERNEL(ITEMS) rms_norm(const GLOBAL f32 *x, const GLOBAL f32 *weight, GLOBAL f32
 KERNEL(WAVE) rms_norm_short(const GLOBAL f32 *x, const GLOBAL f32 *weight, GLOBAL f32 *out, u32 n, f32 eps) {
 	u64 at = (u64)group_x() * n;
 	x += at, out += at;
-	f32 sum = 0;
-	for (u32 i = 4 * lane_id(); i < n; i += 4 * WAVE) sum += squares(load4(x, i, n));
+	u32 i = 4 * lane_id();
+	Four v = four(x, weight, i, n);
+	f32 sum = squares(v.x);
+	while ((i += 4 * WAVE) < n) sum += squares(load4(x, i, n));
 	f32 scale = scale_of(wave_sum(sum), n, eps);
-	for (u32 i = 4 * lane_id(); i < n; i += 4 * WAVE) store4(out, i, n, load4(x, i, n) * scale * load4(weight, i, n));
+	for (i = 4 * lane_id(); i < n; i += 4 * WAVE, v = four(x, weight, i, n)) store4(out, i, n, v.x * scale * v.weight);
 }
 
 // rms_norm_q8: the norm of rows in Q8_1 x4, and as floats if out is not null. One
@@ -66,12 +77,15 @@ KERNEL(ITEMS) add_rms_norm(const GLOBAL f32 *a, const GLOBAL f32 *b, const GLOBA
 	SHARED f32 scratch[ITEMS / WAVE];
 	u64 at = (u64)group_x() * n;
 	a += at, b += at, sum += at;
-	f32 total = 0;
-	for (u32 i = 4 * local_id(); i < n; i += 4 * ITEMS) {
+	u32 i = 4 * local_id();
+	Four first = {load4(a, i, n) + load4(b, i, n), load4(weight, i, n)};
+	store4(sum, i, n, first.x);
+	f32 total = squares(first.x);
+	while ((i += 4 * ITEMS) < n) {
 		f32x4 x = load4(a, i, n) + load4(b, i, n);
 		store4(sum, i, n, x);
 		total += squares(x);
 	}
 	// A work-item reads back what it stored itself.
-	scaled(sum, weight, scale_of(group_sum<ITEMS>(total, scratch), n, eps), out ? out + at : out, row_of(q8, n), n);
+	scaled(first, sum, weight, scale_of(group_sum<ITEMS>(total, scratch), n, eps), out ? out + at : out, row_of(q8, n), n);
 }
