@@ -3,7 +3,6 @@ package all
 
 import (
 	"fmt"
-	"runtime"
 	"strings"
 
 	"github.com/holdfast-llm/holdfast/device"
@@ -13,8 +12,10 @@ import (
 
 // Options say how a device is made.
 type Options struct {
-	Threads int // workers, where Config of the device says none; 0 means all processors
-	GFX11   gfx11.Config
+	// Threads are the workers; 0 means all processors for the CPU, and one for the
+	// software GPU, which then does the same in every run.
+	Threads int
+	GFX11   gfx11.Config // its workers are Threads if it says none
 }
 
 // backends are the devices by name, the default first.
@@ -27,9 +28,6 @@ var backends = []struct {
 		c := o.GFX11
 		if c.Emulator.Workers == 0 {
 			c.Emulator.Workers = o.Threads
-		}
-		if c.Emulator.Workers == 0 {
-			c.Emulator.Workers = runtime.GOMAXPROCS(0)
 		}
 		return made(gfx11.New(c))
 	}},

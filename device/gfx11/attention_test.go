@@ -52,6 +52,7 @@ func (h heads) bound(tile bool) float64 {
 }
 
 func TestAttentionLanesAreTheCPUs(t *testing.T) {
+	t.Parallel()
 	shapes := []heads{
 		{8, 2, 64, 64, 0, 1, 65},     // the embedded model's heads
 		{16, 8, 128, 128, 0, 2, 200}, // Qwen3-0.6B's

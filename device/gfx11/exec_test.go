@@ -23,6 +23,7 @@ func output(e device.Executable, p *device.Program) []byte {
 }
 
 func TestWhatIsWatchedOrMovedHasTheSameBits(t *testing.T) {
+	t.Parallel()
 	c := small()
 	d := newDevice(t, Config{})
 	p, e, _ := c.load(t, d, dispatch.Options{}, device.LoadOptions{})
@@ -123,6 +124,7 @@ func TestProgramsShareWeights(t *testing.T) {
 }
 
 func TestInjectedFaultsAreFaultsOfTheirKindAndTheNextRunIsWell(t *testing.T) {
+	t.Parallel()
 	for _, lane := range []string{"attention.decode_split.cooperative", "mul_mat"} {
 		for _, kind := range []device.FaultKind{device.FaultMemory, device.FaultPanic, device.FaultNaN, device.FaultCanary} {
 			t.Run(fmt.Sprintf("%s in %s", kind, lane), func(t *testing.T) {

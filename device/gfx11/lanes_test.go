@@ -125,6 +125,7 @@ func halvesOf(t *testing.T, b []byte) []float32 {
 }
 
 func TestProductsAreTheCPUs(t *testing.T) {
+	t.Parallel()
 	const rows, cols, height = 3, 512, 70
 	for _, typ := range weightTypes {
 		for _, biased := range []bool{false, true} {
@@ -187,6 +188,7 @@ func TestFusedFormsAreThePlainOnes(t *testing.T) {
 }
 
 func TestExpertsAreTheCPUs(t *testing.T) {
+	t.Parallel()
 	const rows, hidden, ffn, experts, used = 3, 256, 320, 8, 3
 	for _, typ := range weightTypes {
 		ffn := ffn
@@ -243,6 +245,7 @@ func ints(b []byte) []int32 {
 }
 
 func TestExpertsGatedInOneLaunchAreThoseInThree(t *testing.T) {
+	t.Parallel()
 	const rows, hidden, ffn, experts, used = 3, 256, 320, 8, 3
 	build := func(b *builder) []*op.Value {
 		x := b.input("x", rows, hidden)
