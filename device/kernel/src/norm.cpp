@@ -13,12 +13,16 @@ DEV f32 squares(f32x4 x) {
 
 DEV f32 scale_of(f32 sum, u32 n, f32 eps) { return 1 / __builtin_sqrtf(sum / (f32)n + eps); }
 
-// Four are elements of a row and their weights: a work-item's first ones stay in
-// its registers while the sum is made.
+// Four are elements of a row and their weights, 0 where i is beyond the row. A
+// work-item's first ones stay in its registers while the sum is made.
 struct Four {
 	f32x4 x, weight;
 };
-DEV Four four(const GLOBAL f32 *x, const GLOBAL f32 *weight, u32 i, u32 n) { return {load4(x, i, n), load4(weight, i, n)}; }
+DEV Four four(const GLOBAL f32 *x, const GLOBAL f32 *weight, u32 i, u32 n) {
+	Four v = {0, 0};
+	if (i < n) v = {load4(x, i, n), load4(weight, i, n)};
+	return v;
+}
 
 // scaled writes x * scale * weight to where it is wanted: as floats, in Q8_1 x4,
 // or both.
@@ -78,8 +82,11 @@ KERNEL(ITEMS) add_rms_norm(const GLOBAL f32 *a, const GLOBAL f32 *b, const GLOBA
 	u64 at = (u64)group_x() * n;
 	a += at, b += at, sum += at;
 	u32 i = 4 * local_id();
-	Four first = {load4(a, i, n) + load4(b, i, n), load4(weight, i, n)};
-	store4(sum, i, n, first.x);
+	Four first = {0, 0};
+	if (i < n) {
+		first = {load4(a, i, n) + load4(b, i, n), load4(weight, i, n)};
+		store4(sum, i, n, first.x);
+	}
 	f32 total = squares(first.x);
 	while ((i += 4 * ITEMS) < n) {
 		f32x4 x = load4(a, i, n) + load4(b, i, n);
