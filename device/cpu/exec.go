@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/holdfast-llm/holdfast/device"
+	"github.com/holdfast-llm/holdfast/device/stage"
 	"github.com/holdfast-llm/holdfast/internal/memory"
 	"github.com/holdfast-llm/holdfast/op"
 )
@@ -56,11 +57,10 @@ type executable struct {
 
 	takes device.Takes
 
-	hooks   *hooks
-	hooked  bool // this run needs them
-	inject  []injection
-	plant   planted
+	hooks   *stage.Hooks
+	hooked  bool           // this run needs them
 	nowhere *memory.Buffer // may not be read; nil without injections
+	read    byte           // of nowhere
 }
 
 // Run executes the program for b. Errors: a batch larger than the program's
@@ -74,12 +74,8 @@ func (e *executable) Run(b *device.Batch) error {
 	e.batch.Batch = *b
 	e.batch.n, e.batch.m = len(b.Tokens), len(b.Output)
 	e.batch.cut()
-	e.hooks.plant = nil
-	if e.inject != nil {
-		e.hooks.plant = e.armed()
-	}
-	e.hooked = e.hooks.always() || e.hooks.plant != nil
-	e.hooks.live = e.hooks.live[:0]
+	e.hooks.Start(e.dev.runs)
+	e.hooked = e.hooks.Needed()
 	e.dev.runs++
 	for i := range e.next {
 		e.next[i].next.Store(0)
@@ -142,7 +138,7 @@ func (e *executable) work(id int) {
 				if s.stage > 0 {
 					e.end(s.stage - 1)
 				}
-				e.begin(s.stage)
+				e.hooks.Begin(s.stage)
 			}
 			p.barrier()
 			if p.broken.Load() {
@@ -174,8 +170,27 @@ func (e *executable) work(id int) {
 	if e.hooked {
 		p.barrier()
 		if id == 0 && !p.broken.Load() {
-			e.end(len(e.hooks.byFirst) - 1)
+			e.end(e.hooks.Stages() - 1)
 		}
+	}
+}
+
+// end looks at what a stage has left behind.
+func (e *executable) end(stage int) {
+	if f := e.hooks.End(stage, &e.batch.Batch); f != nil {
+		panic(f)
+	}
+}
+
+// raise raises the fault that is planted in a launch, if there is one there. The
+// worker that takes the launch's first task calls it.
+func (e *executable) raise(launch int) {
+	switch kind, _ := e.hooks.Raise(launch); kind {
+	case device.FaultMemory:
+		// A read of a page that nobody may read: the processor's own fault.
+		e.read = *unsafe.SliceData(e.nowhere.Bytes())
+	case device.FaultPanic:
+		panic("injected")
 	}
 }
 

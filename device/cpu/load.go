@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/holdfast-llm/holdfast/device"
+	"github.com/holdfast-llm/holdfast/device/stage"
 	"github.com/holdfast-llm/holdfast/internal/memory"
 	"github.com/holdfast-llm/holdfast/op"
 )
@@ -21,9 +22,18 @@ func (d *Device) Load(p *device.Program, o device.LoadOptions) (device.Executabl
 		return nil, fmt.Errorf("cpu: %w", err)
 	}
 	e := &executable{
-		dev: d, prog: p, arena: arena, places: map[*op.Value][]byte{}, hooks: newHooks(p, o),
+		dev: d, prog: p, arena: arena, places: map[*op.Value][]byte{},
 		next:    make([]counter, len(p.Launches)*d.pool.workers),
 		workers: make([]worker, d.pool.workers),
+	}
+	if e.hooks, err = stage.NewHooks(d.Name(), p, o, arena.Bytes()); err != nil {
+		return nil, errors.Join(fmt.Errorf("cpu: %w", err), e.Close())
+	}
+	if e.hooks.Injects() {
+		e.nowhere, err = memory.Alloc(memory.Params{Access: memory.None, Usage: "page that is not there"}, 1, 0)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("cpu: %w", err), e.Close())
+		}
 	}
 	for _, at := range p.Places {
 		e.places[at.Value] = arena.Bytes()[at.Offset : at.Offset+at.Bytes : at.Offset+at.Bytes]
@@ -33,11 +43,11 @@ func (d *Device) Load(p *device.Program, o device.LoadOptions) (device.Executabl
 		l := &p.Launches[i]
 		k := l.Bind(func(v *op.Value) []byte { return e.bound(l, v) }).(kernel)
 		scratch = max(scratch, k.scratch)
-		stage := -1
-		if l.Wait || i == 0 {
-			stage = e.hooks.stageOf[i]
+		opens := -1
+		if s, ok := e.hooks.Opens(i); ok {
+			opens = s
 		}
-		e.steps = append(e.steps, step{kernel: k, name: l.Kernel, op: l.Op, wait: l.Wait, stage: stage})
+		e.steps = append(e.steps, step{kernel: k, name: l.Kernel, op: l.Op, wait: l.Wait, stage: opens})
 	}
 	for i := range e.workers {
 		e.workers[i] = worker{id: i, scratch: alignedBytes(scratch)}
@@ -45,9 +55,6 @@ func (d *Device) Load(p *device.Program, o device.LoadOptions) (device.Executabl
 	e.batch.tiles = make([]tile, 0, p.Limits.Tokens)
 	e.takes = device.TakesOf(p)
 	e.job = e.work
-	if err := e.loadInjections(o.Inject); err != nil {
-		return nil, errors.Join(err, e.Close())
-	}
 	return e, nil
 }
 
