@@ -7,14 +7,6 @@ import (
 	"testing"
 )
 
-func normals(rng *rand.Rand, n int) []float32 {
-	x := make([]float32, n)
-	for i := range x {
-		x[i] = float32(rng.NormFloat64())
-	}
-	return x
-}
-
 // normOf is the norm of rows of n, and how far a kernel may be from it.
 func normOf(x, w []float32, eps float64) (want, bound []float64) {
 	n := len(w)

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/holdfast-llm/holdfast/amd/emu"
@@ -93,6 +94,15 @@ func (b buffer) asFloats() []float32 {
 	return x
 }
 
+// asInts is what a buffer holds.
+func (b buffer) asInts() []int32 {
+	x := make([]int32, len(b.Data)/4)
+	for i := range x {
+		x[i] = int32(binary.LittleEndian.Uint32(b.Data[4*i:]))
+	}
+	return x
+}
+
 // run launches and reports what ran. Every instruction must be modelled.
 func (r *rig) run(t testing.TB, l Launch) *emu.Report {
 	t.Helper()
@@ -144,3 +154,30 @@ func near(t testing.TB, what string, got []float32, want, bound []float64) {
 		}
 	}
 }
+
+// same compares results with a reference to the bit.
+func same(t testing.TB, what string, got, want []float32) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d results, want %d", what, len(got), len(want))
+	}
+	for i := range got {
+		if math.Float32bits(got[i]) != math.Float32bits(want[i]) {
+			t.Fatalf("%s: element %d is %v (%#x), want %v (%#x)", what, i, got[i], math.Float32bits(got[i]), want[i], math.Float32bits(want[i]))
+		}
+	}
+}
+
+// normals are n numbers around 0.
+func normals(rng *rand.Rand, n int) []float32 {
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(rng.NormFloat64())
+	}
+	return x
+}
+
+var (
+	inf = float32(math.Inf(1))
+	nan = float32(math.NaN())
+)

@@ -8,20 +8,6 @@ import (
 	"testing"
 )
 
-var (
-	inf = float32(math.Inf(1))
-	nan = float32(math.NaN())
-)
-
-// asInts is what a buffer holds.
-func (b buffer) asInts() []int32 {
-	x := make([]int32, len(b.Data)/4)
-	for i := range x {
-		x[i] = int32(binary.LittleEndian.Uint32(b.Data[4*i:]))
-	}
-	return x
-}
-
 // routed is what moe_route makes of rows of logits.
 type routed struct {
 	chosen  []int32

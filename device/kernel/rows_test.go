@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -28,19 +27,6 @@ func blocks(t testing.TB, rng *rand.Rand, typ quant.Type, rows, n int) []byte {
 		}
 	}
 	return b
-}
-
-// same compares results with a reference to the bit.
-func same(t testing.TB, what string, got, want []float32) {
-	t.Helper()
-	if len(got) != len(want) {
-		t.Fatalf("%s: %d results, want %d", what, len(got), len(want))
-	}
-	for i := range got {
-		if math.Float32bits(got[i]) != math.Float32bits(want[i]) {
-			t.Fatalf("%s: element %d is %v (%#x), want %v (%#x)", what, i, got[i], math.Float32bits(got[i]), want[i], math.Float32bits(want[i]))
-		}
-	}
 }
 
 func TestGetRowsIsDequantizeToTheBit(t *testing.T) {
