@@ -37,7 +37,7 @@ type Device struct {
 
 	mu     sync.Mutex // held while a program runs, is loaded or closed
 	memory memory
-	values map[valueKey]*mapping // weights, caches and constants that programs share
+	values map[valueKey]*mapping // weights and caches, which programs share
 	code   map[string]*module    // by kernel.Kernel.Source
 	loaded int                   // programs so far
 	runs   int                   // so far

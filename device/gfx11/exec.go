@@ -242,12 +242,15 @@ func astray(kernarg []byte) []byte {
 	return k
 }
 
-// bytes is the host's view of a value in the arena, or of a launch's own.
+// bytes is the host's view of a value.
 func (e *Executable) bytes(v *op.Value) []byte {
 	if mem, ok := e.hooks.Bytes(v); ok {
 		return mem
 	}
-	return e.own[v].Data
+	if b := e.own[v]; b != nil {
+		return b.Data
+	}
+	return v.Data
 }
 
 // scan refuses outputs that are not numbers: whatever went wrong, no token is

@@ -39,7 +39,7 @@ func (e *Executable) load(o device.LoadOptions) error {
 		value *op.Value
 		rows  int
 	}{{batchTokens, p.Limits.Tokens}, {batchPos, p.Limits.Tokens}, {batchSlot, p.Limits.Tokens}, {batchOutput, p.Limits.Outputs}} {
-		if err := e.keep(Batches, b.value, make([]byte, 4*b.rows)); err != nil {
+		if err := e.keep(Batches, b.value, make([]byte, 4*b.rows), true); err != nil {
 			return err
 		}
 	}
@@ -72,11 +72,12 @@ func (e *Executable) placeArena(o device.LoadOptions) error {
 const pageBytes = 4096
 
 // keep maps memory of the program's own.
-func (e *Executable) keep(use Use, v *op.Value, data []byte) error {
+func (e *Executable) keep(use Use, v *op.Value, data []byte, readOnly bool) error {
 	b, err := e.dev.memory.place(use, v.Name, data, emu.Placement{})
 	if err != nil {
 		return err
 	}
+	b.ReadOnly = readOnly
 	e.own[v] = b
 	return nil
 }
@@ -97,7 +98,7 @@ func (e *Executable) bind(i int, r device.Residency) error {
 			data = make([]byte, x.bytes)
 			s.zeroed = append(s.zeroed, data)
 		}
-		if err := e.keep(Kernels, x.value, data); err != nil {
+		if err := e.keep(Kernels, x.value, data, x.data != nil); err != nil {
 			return err
 		}
 	}

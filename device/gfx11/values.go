@@ -8,9 +8,8 @@ import (
 	"github.com/holdfast-llm/holdfast/op"
 )
 
-// valueKey is the bytes of a weight, a cache or a constant: two values of the
-// same bytes, such as an embedding that is the output matrix too, share their
-// place.
+// valueKey is the bytes of a weight or a cache: two values of the same bytes,
+// such as an embedding that is the output matrix too, share their place.
 type valueKey struct {
 	data *byte
 	n    int
@@ -23,7 +22,7 @@ type mapping struct {
 }
 
 // share maps a value's bytes, or finds where they are. Caches have the
-// residency r; weights and constants are read-only.
+// residency r; weights are read-only.
 func (d *Device) share(use Use, v *op.Value, r emu.Residency) (*mapping, error) {
 	key := valueKey{unsafe.SliceData(v.Data), len(v.Data)}
 	if m, ok := d.values[key]; ok {
