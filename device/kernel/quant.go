@@ -27,7 +27,7 @@ const quantizeItems = 128
 var quantizeQ8_1 = &Kernel{Name: "quantize_q8_1", Source: "quant", Items: quantizeItems}
 
 // QuantizeQ8_1 packs X, float32 [rows][N], to Out, [rows][Q8_1Bytes(N)] in Q8_1
-// x4. X is aligned to 4 bytes, Out to 16.
+// x4. X and Out are aligned to 16 bytes.
 type QuantizeQ8_1 struct {
 	X, Out Pointer
 	N      uint32

@@ -17,7 +17,7 @@ KERNEL(ITEMS) add(const GLOBAL f32 *a, const GLOBAL f32 *b, GLOBAL f32 *out, u32
 
 DEV f32x4 gated(f32x4 gate, f32x4 up) {
 	f32x4 y;
-	UNROLL for (u32 k = 0; k < 4; k++) y[k] = gate[k] / (1 + exp_(-gate[k])) * up[k];
+	UNROLL for (u32 k = 0; k < 4; k++) y[k] = swiglu_(gate[k], up[k]);
 	return y;
 }
 

@@ -1,4 +1,4 @@
-// The natural exponential.
+// The natural exponential, and what is made of it.
 #pragma once
 #include "gpu.h"
 
@@ -12,3 +12,6 @@ DEV f32 exp_(f32 x) {
 	f32 low = __builtin_fmaf(x, REST, __builtin_fmaf(x, LOG2E, -high));
 	return exp2_(high) * __builtin_fmaf(low, LN2, 1);
 }
+
+// swiglu_ is silu(gate) * up.
+DEV f32 swiglu_(f32 gate, f32 up) { return gate / (1 + exp_(-gate)) * up; }

@@ -21,10 +21,6 @@ typedef f32 f32x4 __attribute__((ext_vector_type(4)));
 #define SHARED [[clang::loader_uninitialized]] static LDS
 #define UNROLL _Pragma("unroll")
 
-// The infinity that stands for "no score yet": finite, so that differences of
-// two of them are numbers.
-constexpr f32 LOWEST = -1e30f;
-
 template <class T> DEV T least(T a, T b) { return a < b ? a : b; }
 template <class T> DEV T most(T a, T b) { return a > b ? a : b; }
 
@@ -68,11 +64,6 @@ DEV void barrier_wave() {
 DEV u32 lane_id() { return local_id() % WAVE; }
 DEV u32 wave_id() { return __builtin_amdgcn_readfirstlane(local_id() / WAVE); }
 
-// shuffle_xor is x of the lane whose number differs by the bits of mask.
-DEV u32 shuffle_xor(u32 x, u32 mask) {
-	u32 lane = __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0));
-	return (u32)__builtin_amdgcn_ds_bpermute((i32)((lane ^ mask) << 2), (i32)x);
-}
 // exp2_ is within 1 ULP; denormal results are 0.
 DEV f32 exp2_(f32 x) { return __builtin_amdgcn_exp2f(x); }
 // dot4 is c plus the products of four signed bytes.
@@ -82,8 +73,6 @@ DEV i32 dot4u(u32 a, u32 b, i32 c) { return __builtin_amdgcn_sudot4(false, (i32)
 // fetch_add is an atomic addition that everything before it on this work-item
 // is visible ahead of, and everything after it behind, on the whole device.
 DEV u32 fetch_add(GLOBAL u32 *p, u32 v) { return __scoped_atomic_fetch_add(p, v, __ATOMIC_ACQ_REL, __MEMORY_SCOPE_DEVICE); }
-// fence_device orders what a work-item does before and after on the whole device.
-DEV void fence_device() { __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "agent"); }
 
 #elif defined(__NVPTX__)
 
@@ -100,7 +89,6 @@ DEV void barrier_lds() { __syncthreads(); }
 DEV void barrier_wave() { __nvvm_bar_warp_sync(~0u); }
 DEV u32 lane_id() { return local_id() % WAVE; }
 DEV u32 wave_id() { return local_id() / WAVE; }
-DEV u32 shuffle_xor(u32 x, u32 mask) { return (u32)__nvvm_shfl_sync_bfly_i32(~0u, (i32)x, (i32)mask, 31); }
 DEV f32 exp2_(f32 x) {
 	f32 y;
 	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
@@ -122,8 +110,5 @@ DEV u32 fetch_add(GLOBAL u32 *p, u32 v) {
 	asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;" : "=r"(old) : "l"(p), "r"(v) : "memory");
 	return old;
 }
-DEV void fence_device() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 
 #endif
-
-DEV f32 shuffle_xor(f32 x, u32 mask) { return __builtin_bit_cast(f32, shuffle_xor(__builtin_bit_cast(u32, x), mask)); }

@@ -1,5 +1,6 @@
 // Exchange between lanes at distances known to the compiler: on gfx11 part of
-// the instruction that uses the value, where shuffle_xor goes through LDS.
+// the instruction that uses the value. (Exchange through LDS, ds_bpermute, stays
+// within 32 lanes in a wave of 64, too.)
 #pragma once
 #include "gpu.h"
 
@@ -14,7 +15,7 @@ template <u32 MASK> DEV u32 across(u32 x) {
 	if constexpr (MASK == 16) return __builtin_amdgcn_permlanex16(x, x, 0x76543210, 0xfedcba98, false, false);
 	else return (u32)__builtin_amdgcn_update_dpp(0, (i32)x, 0x160 | MASK, 0xf, 0xf, true); // row_xmask
 #else
-	return shuffle_xor(x, MASK);
+	return (u32)__nvvm_shfl_sync_bfly_i32(~0u, (i32)x, MASK, 31);
 #endif
 }
 template <u32 MASK> DEV i32 across(i32 x) { return (i32)across<MASK>((u32)x); }

@@ -114,7 +114,7 @@ template <class Format> DEV void gate_up(const GLOBAL u8 *gate, const GLOBAL u8 
 	products<Format>(sum, rows, offset, x, cols, s);
 	f32 g = fold(sum, s), u = across<PAIRS>(g);
 	u32 row = s.first + s.row + s.lane;
-	if (s.lane < PAIRS && row < height) element(out, row) = g / (1 + exp_(-g)) * u;
+	if (s.lane < PAIRS && row < height) element(out, row) = swiglu_(g, u);
 }
 
 // set_flag makes a word 1 that others may set at the same time.
