@@ -211,6 +211,36 @@ func TestRandomModelsGiveTheCPUsLogits(t *testing.T) {
 	}
 }
 
+// What a sequence gets does not depend on who else is in the step: to the bit,
+// on both kinds of lanes.
+func TestASequenceHasTheSameBitsAloneAndInCompany(t *testing.T) {
+	t.Parallel()
+	f := parse(t, "synth", synth.Model(synth.Config{Arch: "qwen3moe", Type: quant.Q8_0}))
+	for _, disable := range []string{"none", "attention.decode_split"} {
+		var logits [][]float32
+		for _, company := range []int{1, 3} {
+			e := open(t, f, engine.Config{Device: "gfx11", Sequences: 3, Disable: []string{disable}})
+			var items []engine.Item
+			for k := range company {
+				s, err := e.NewSequence()
+				if err != nil {
+					t.Fatal(err)
+				}
+				items = append(items, engine.Item{Sequence: s, Tokens: []int32{int32(3 + 100*k), 250, 17, 9}[:4-k]})
+			}
+			for range 2 {
+				if err := e.Step(context.Background(), items); err != nil {
+					t.Fatal(err)
+				}
+			}
+			logits = append(logits, slices.Clone(items[0].Sequence.Logits()))
+		}
+		if !slices.Equal(logits[0], logits[1]) {
+			t.Errorf("without %s: logits are %.2g apart", disable, distance(logits[1], logits[0]))
+		}
+	}
+}
+
 func TestAModelOfAnotherTypeIsRefusedByName(t *testing.T) {
 	f := parse(t, "synth", synth.Model(synth.Config{Arch: "qwen3", Type: quant.Q5_K}))
 	_, err := engine.New(engine.Config{File: f, Device: "gfx11", NoMemoryCheck: true})
