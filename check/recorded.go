@@ -1,0 +1,49 @@
+package check
+
+import (
+	"context"
+	"crypto/sha256"
+	"path/filepath"
+
+	"github.com/holdfast-llm/holdfast/amd/emu"
+	"github.com/holdfast-llm/holdfast/amd/emu/recorded"
+)
+
+// RunRecorded checks the dispatch that is recorded in a folder (see package
+// recorded), at its addresses, and compares what it writes with the record.
+func RunRecorded(ctx context.Context, dir string, s Settings) *Result {
+	r := &Result{Name: filepath.Base(dir)}
+	d, err := recorded.Read(dir)
+	if err != nil {
+		r.Err = err
+		return r
+	}
+	var sweep Sweep
+	if s.Sweep != nil {
+		sweep = *s.Sweep
+	}
+	runAll(ctx, r, sweep, s.Options, func(config emu.Config) (left digest, wrong []string, err error) {
+		dev, err := emu.New(config)
+		if err != nil {
+			return left, nil, err
+		}
+		l, err := d.Load(dev)
+		if err != nil {
+			return left, nil, err
+		}
+		if _, err := dev.Run(ctx, l.Dispatch); err != nil {
+			return left, nil, err
+		}
+		h := sha256.New()
+		for _, b := range l.Buffers {
+			h.Write(b.Data)
+		}
+		h.Sum(left[:0])
+		diffs, _ := d.Differences(l)
+		for _, x := range diffs {
+			wrong = append(wrong, "not as recorded: "+x.String())
+		}
+		return left, wrong, nil
+	})
+	return r
+}
