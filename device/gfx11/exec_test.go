@@ -40,6 +40,7 @@ func TestWhatIsWatchedOrMovedHasTheSameBits(t *testing.T) {
 		"poison":    {Config{}, dispatch.Options{}, device.LoadOptions{Poison: true}},
 		"placement": {Config{}, dispatch.Options{Serial: true, Arena: device.Arena{Guard: 100, Prefix: 2560, Align: 4096, NoReuse: true}}, device.LoadOptions{Watch: func(*device.Watched) {}, Base: 0x7f12_3456_0000}},
 		"residency": {Config{}, dispatch.Options{}, device.LoadOptions{Residency: device.NonMigratable}},
+		"pressure":  {Config{Emulator: emu.Config{Seed: 5, Schedule: emu.Schedule{Quantum: 50}, Pressure: &emu.Pressure{Evict: 0.01, Migrate: 0.05}}}, dispatch.Options{}, device.LoadOptions{}},
 		"workers":   {Config{Emulator: emu.Config{Workers: 3}}, dispatch.Options{}, device.LoadOptions{}},
 		"relaxed":   {Config{Emulator: emu.Config{Mode: emu.Relaxed, Seed: 3, Poison: true, Schedule: emu.Schedule{Waves: emu.Random, Groups: emu.Shuffled}}}, dispatch.Options{}, device.LoadOptions{}},
 	} {

@@ -288,6 +288,27 @@ func TestAFaultOfALaneIsSurvived(t *testing.T) {
 	}
 }
 
+// A driver that moves pages leaves those of the model's file where they are.
+func TestAMappedFileIsReadUnderPressure(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "model.gguf")
+	if err := os.WriteFile(path, synth.Model(synth.Config{Arch: "qwen3", Type: quant.Q8_0, Layers: 1}), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	f, err := gguf.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() }) // after the engines
+	prompt := []int32{1, 2, 3}
+	want, _ := greedy(t, open(t, f, engine.Config{Device: "gfx11"}), prompt, 2)
+	got, _ := greedy(t, open(t, f, engine.Config{Device: "gfx11", GFX11: gfx11.Config{Emulator: emu.Config{
+		Seed: 1, Schedule: emu.Schedule{Quantum: 200}, Pressure: &emu.Pressure{Evict: 0.001, Migrate: 0.02},
+	}}}), prompt, 2)
+	if !slices.Equal(got, want) {
+		t.Errorf("tokens %v, want %v", got, want)
+	}
+}
+
 func TestAFileThatShrinksWhileMappedIsAFaultAndNotACrash(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("other systems refuse to shrink a mapped file, or zero its pages")

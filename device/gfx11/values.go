@@ -22,7 +22,8 @@ type mapping struct {
 }
 
 // share maps a value's bytes, or finds where they are. Caches have the
-// residency r; weights are read-only.
+// residency r. Weights are read-only and pinned: they may be a file's own pages,
+// which nobody can move.
 func (d *Device) share(use Use, v *op.Value, r emu.Residency) (*mapping, error) {
 	key := valueKey{unsafe.SliceData(v.Data), len(v.Data)}
 	if m, ok := d.values[key]; ok {
@@ -32,9 +33,9 @@ func (d *Device) share(use Use, v *op.Value, r emu.Residency) (*mapping, error) 
 		m.users++
 		return m, nil
 	}
-	p := emu.Placement{}
-	if v.Role == op.Cache {
-		p.Residency = r
+	p := emu.Placement{Residency: r}
+	if v.Role == op.Weight {
+		p.Residency = emu.Pinned
 	}
 	b, err := d.memory.place(use, v.Name, v.Data, p)
 	if err != nil {
