@@ -230,3 +230,35 @@ func (c *Case) sweep() (Sweep, error) {
 	s.Budget = c.Budget
 	return s, err
 }
+
+// FindCases are the case files that an argument names: itself, those in a folder,
+// or with /... behind it those below one. Errors: there are none.
+func FindCases(arg string) ([]string, error) {
+	dir, deep := strings.CutSuffix(arg, "...")
+	if deep {
+		dir = filepath.Clean(dir)
+	}
+	info, err := os.Stat(dir)
+	if err != nil {
+		return nil, err
+	}
+	if !info.IsDir() {
+		return []string{arg}, nil
+	}
+	var paths []string
+	err = filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir() && path != dir && !deep:
+			return filepath.SkipDir
+		case !e.IsDir() && filepath.Ext(path) == ".toml":
+			paths = append(paths, path)
+		}
+		return nil
+	})
+	if err == nil && len(paths) == 0 {
+		err = fmt.Errorf("%s: no case file (.toml)", arg)
+	}
+	return paths, err
+}

@@ -14,7 +14,7 @@ import (
 // the case says.
 type Settings struct {
 	Options
-	Sweep   *Sweep   // takes the place of the case's
+	Sweep            // what it says takes the place of what the case says
 	Builder *Builder // nil: sources are not built
 }
 
@@ -36,9 +36,7 @@ func (c *Case) Run(ctx context.Context, s Settings) *Result {
 	r := &Result{Name: c.Name}
 	s.Tools = s.tools(c)
 	sweep, err := c.sweep()
-	if err == nil && s.Sweep != nil {
-		sweep = *s.Sweep
-	}
+	sweep = s.over(sweep)
 	var o *hsaco.Object
 	if err == nil {
 		if s.Builder == nil && c.Source != "" {
@@ -94,7 +92,9 @@ func runAll(ctx context.Context, r *Result, sweep Sweep, o Options, once func(em
 		if len(r.Wrong) == 0 && len(wrong) > 0 {
 			r.Wrong = wrong
 			if flags != "" {
-				r.Wrong = append(r.Wrong, "so it is with "+flags)
+				for j := range wrong {
+					wrong[j] += " (with " + flags + ")"
+				}
 			}
 		}
 		if i == 0 {

@@ -33,14 +33,17 @@ type counts struct {
 	cases, positives, negatives, held      int
 	findings, expected, suppressed, failed int // failed could not be checked
 	wrong                                  int // expectations that do not hold
+	stopped                                int // dispatches, by a fault
 }
 
 func (d *Document) counts() (n counts) {
 	for _, r := range d.Results {
 		n.cases++
-		if r.Expects {
+		switch {
+		case r.Runs == 0: // what it is could not be told
+		case r.Expects:
 			n.positives++
-		} else {
+		default:
 			n.negatives++
 		}
 		if r.Status() == Clean {
@@ -50,6 +53,9 @@ func (d *Document) counts() (n counts) {
 			n.failed++
 		}
 		n.wrong += len(r.Wrong)
+		if !r.expectsFault {
+			n.stopped += len(r.Faults)
+		}
 		for i := range r.Findings {
 			switch f := &r.Findings[i]; {
 			case f.Expected:

@@ -53,6 +53,8 @@ func (d *Document) JSON(w io.Writer) error {
 		for _, f := range r.Faults {
 			x.Faults = append(x.Faults, f.Error())
 		}
+		x.Summary.Tools = append([]Tool{}, x.Summary.Tools...)
+		x.Summary.NotChecked = append([]Gap{}, x.Summary.NotChecked...)
 		if r.Err != nil {
 			x.Error = r.Err.Error()
 		}

@@ -33,7 +33,10 @@ func (d *Document) Text(w io.Writer) error {
 		summary += fmt.Sprintf(", %d suppressed", n.suppressed)
 	}
 	if n.wrong > 0 {
-		summary += fmt.Sprintf(", %s wrong otherwise", some(n.wrong, "thing"))
+		summary += fmt.Sprintf(", %s not met", some(n.wrong, "expectation"))
+	}
+	if n.stopped > 0 {
+		summary += ", " + some(n.stopped, "fault")
 	}
 	t.line("ERROR SUMMARY: %s", summary)
 	return t.w.Flush()
@@ -64,7 +67,9 @@ func (t textWriter) result(d *Document, r *Result) {
 	if r.Err != nil {
 		t.line("%s: could not be checked: %v", r.Name, r.Err)
 	}
-	t.summary(r)
+	if r.Runs > 0 {
+		t.summary(r)
+	}
 	t.line("")
 }
 
@@ -125,9 +130,21 @@ func (t textWriter) summary(r *Result) {
 		t.line("    not in this version: %s", joinTools(absent))
 	}
 	for _, g := range s.NotChecked {
-		t.line("    NOT CHECKED by %s: %s, %d times", g.Tool, g.What, g.Count)
+		by := ""
+		if g.Tool != "" {
+			by = " by " + string(g.Tool)
+		}
+		t.line("    NOT CHECKED%s: %s%s", by, g.What, times(g.Count))
 	}
 	for _, a := range r.Approximate {
-		t.line("    approximate: %s, %d times: %s", a.Op, a.Count, a.How)
+		t.line("    approximate: %s%s: %s", a.Op, times(a.Count), a.How)
 	}
+}
+
+// times is how often something was met, if it was more than once.
+func times[T int | uint64](n T) string {
+	if n == 1 {
+		return ""
+	}
+	return fmt.Sprintf(", %d times", n)
 }

@@ -18,11 +18,7 @@ func RunRecorded(ctx context.Context, dir string, s Settings) *Result {
 		r.Err = err
 		return r
 	}
-	var sweep Sweep
-	if s.Sweep != nil {
-		sweep = *s.Sweep
-	}
-	runAll(ctx, r, sweep, s.Options, func(config emu.Config) (left digest, wrong []string, err error) {
+	runAll(ctx, r, s.Sweep, s.Options, func(config emu.Config) (left digest, wrong []string, err error) {
 		dev, err := emu.New(config)
 		if err != nil {
 			return left, nil, err

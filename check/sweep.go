@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -57,6 +58,18 @@ func choose[T any](what string, names, all []string, values map[string]T) ([]T, 
 		}
 	}
 	return list, nil
+}
+
+// over is s, and where it says nothing what another says.
+func (s Sweep) over(o Sweep) Sweep {
+	if len(s.Modes) == 0 {
+		s.Modes = o.Modes
+	}
+	if len(s.Schedules) == 0 {
+		s.Schedules = o.Schedules
+	}
+	s.Seed, s.Seeds, s.Budget = cmp.Or(s.Seed, o.Seed), cmp.Or(s.Seeds, o.Seeds), cmp.Or(s.Budget, o.Budget)
+	return s
 }
 
 // one is a run of a sweep.

@@ -34,6 +34,7 @@ func commands() []command {
 		{"bench", "measure prompt processing and generation, with llama-bench's flags", benchMain},
 		{"explain", "show how a step is run: what was chosen, what declined and why", explainMain},
 		{"diff", "name the first command in which two recorded runs differ", diffMain},
+		{"check", "name what is wrong with a GPU kernel, on the software gfx11 device", checkMain},
 		{"replay", "run a recorded dispatch again on the software gfx11 device", replayMain},
 		{"inspect", "show a GGUF file's metadata and tensors", inspectMain},
 		{"quantize", "convert a GGUF file's tensors to another type", quantizeMain},
@@ -87,6 +88,7 @@ examples:
   holdfast run -p "func (s *Server) "
   holdfast bench -m model.gguf -p 512 -n 128
   holdfast explain -m model.gguf -d 2100
+  holdfast check kernel.toml
   holdfast inspect model.gguf --tensors
   holdfast quantize model-f16.gguf model-q4_k_m.gguf Q4_K_M
 `)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/holdfast-llm/holdfast/amd/emu"
 	"github.com/holdfast-llm/holdfast/device/all"
 	"github.com/holdfast-llm/holdfast/engine"
 	"github.com/holdfast-llm/holdfast/internal/cli"
@@ -33,6 +34,9 @@ type runFlags struct {
 	noTimings       bool
 	gfx11           gfx11Flags
 	experiment      experimentFlags
+	observer        emu.Observer // of the software device; nil: none
+
+	set *cli.FlagSet
 }
 
 // repeated is a flag whose every use adds a string, commas and all.
@@ -94,20 +98,41 @@ func (r *runFlags) declare() *cli.FlagSet {
 }
 
 func runMain(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	r, err := parseRun(args)
+	if err == nil {
+		err = r.run(ctx, stdin, stdout, stderr)
+	}
+	return finish(r.set, "run", err, stdout, stderr)
+}
+
+// parseRun reads the command line of run. The flags are there even if there is
+// an error.
+func parseRun(args []string) (*runFlags, error) {
 	r := &runFlags{device: "cpu", tokens: 128, batch: engine.DefaultBatch, cacheK: "f16", cacheV: "f16"}
 	r.sample = sample.Params{RepeatPenalty: 1, RepeatLastN: 64, TopP: 1}
-	f := r.declare()
-	rest, err := f.Parse(args, os.LookupEnv)
+	r.set = r.declare()
+	rest, err := r.set.Parse(args, os.LookupEnv)
 	switch {
 	case err != nil:
 	case len(rest) > 0:
 		err = cli.Usagef("unexpected argument %q: the prompt goes after -p, in quotes", rest[0])
-	case f.Given("-p") && f.Given("-f"):
+	case r.set.Given("-p") && r.set.Given("-f"):
 		err = cli.Usagef("both -p and -f: one prompt, please")
-	default:
-		err = r.run(ctx, stdin, stdout, stderr)
 	}
-	return finish(f, "run", err, stdout, stderr)
+	return r, err
+}
+
+// watch has an observer look on, for which the device must be the software one:
+// it is, if the command line names none.
+func (r *runFlags) watch(o emu.Observer) error {
+	if !r.set.Given("--device") {
+		r.device = "gfx11"
+	}
+	if r.device != "gfx11" {
+		return cli.Usagef("only what runs on the software GPU can be checked: --device gfx11, not %s", r.device)
+	}
+	r.observer = o
+	return nil
 }
 
 func (r *runFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) (err error) {
@@ -119,6 +144,7 @@ func (r *runFlags) run(ctx context.Context, stdin io.Reader, stdout, stderr io.W
 		Device: r.device, PrefillDevice: r.prefillDevice, GFX11: r.gfx11.config(), Threads: r.threads, Context: r.context, Batch: r.batch, CacheK: r.cacheK, CacheV: r.cacheV,
 		Disable: disabled(r.disable), NoMemoryCheck: r.noMemoryCheck,
 	}
+	cfg.GFX11.Emulator.Observer = r.observer
 	if err := r.experiment.apply(&cfg, r.model); err != nil {
 		return err
 	}
