@@ -14,8 +14,15 @@ func TestKernelsAreListedByLaunchWithTheirFloor(t *testing.T) {
 		t.Errorf("a device that does not count: %q, %v", b.String(), err)
 	}
 	r.Kernels = kernelsSince(
-		[]engine.KernelCount{{"add", 9, 900, 9000, 4500, 1800}, {"idle", 1, 1, 1, 1, 1}, {"rope", 4, 400, 800, 0, 0}},
-		[]engine.KernelCount{{"add", 5, 500, 5000, 2500, 1000}, {"idle", 1, 1, 1, 1, 1}},
+		[]engine.KernelCount{
+			{Kernel: "add", Launches: 9, Instructions: 900, LaneInstructions: 9000, Requested: 4500, Touched: 1800},
+			{Kernel: "idle", Launches: 1, Instructions: 1, LaneInstructions: 1, Requested: 1, Touched: 1},
+			{Kernel: "rope", Launches: 4, Instructions: 400, LaneInstructions: 800, Requested: 0, Touched: 0},
+		},
+		[]engine.KernelCount{
+			{Kernel: "add", Launches: 5, Instructions: 500, LaneInstructions: 5000, Requested: 2500, Touched: 1000},
+			{Kernel: "idle", Launches: 1, Instructions: 1, LaneInstructions: 1, Requested: 1, Touched: 1},
+		},
 	)
 	if err := WriteKernels(&b, r); err != nil {
 		t.Fatal(err)
