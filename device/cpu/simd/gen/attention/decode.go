@@ -40,7 +40,8 @@ func (e elem) load(m Mem, r reg.VecVirtual) {
 //	s[h*32+j] = sum over i < dim of q[h*dim+i] * k[j*dim+i]
 //
 // Keys go by fours; the last four repeat the last key and so may write up to
-// three scores beyond n. Lines of next are prefetched, as many as k has.
+// three scores beyond n. Lines of next are prefetched, as many as k has,
+// and those after them.
 func scores(w vec.Width, e elem, heads int) {
 	const keys = 4
 	vec.Func(fmt.Sprintf("scores%s%s_%d", w.Suffix(), e.name, heads), "func(s, q *float32, k, next *byte, dim, n int)")
@@ -113,7 +114,7 @@ func scores(w vec.Width, e elem, heads int) {
 	}
 	step := w.Lanes() * e.size
 	for line := 0; line < keys*step; line += 64 {
-		PREFETCHT0(Mem{Base: next, Index: i, Scale: keys, Disp: line})
+		prefetch(Mem{Base: next, Index: i, Scale: keys, Disp: line})
 	}
 	ADDQ(U8(step), i)
 	JNZ(LabelRef("dims"))
@@ -127,6 +128,18 @@ func scores(w vec.Width, e elem, heads int) {
 	SUBQ(U8(keys), n)
 	JG(LabelRef("keys"))
 	vec.Done()
+}
+
+// farther is from the lines that are needed next to those after them: a tile of
+// 32 keys of 128 values of 2 bytes.
+const farther = 32 * 128 * 2
+
+// prefetch asks for a line into the first-level cache, and for one farther on
+// into the second, which gives memory more time than the arithmetic of one tile
+// does. Beyond the end of the cache it is harmless.
+func prefetch(m Mem) {
+	PREFETCHT0(m)
+	PREFETCHT1(m.Offset(farther))
 }
 
 // sumFour adds up the lanes of each of four vectors, into an XMM register.
@@ -176,7 +189,8 @@ func eachHead(base, rowBytes reg.Register, heads int, f func(h int, m Mem)) {
 //
 //	o[h*dim+i] = o[h*dim+i] * f[h] + sum over j < n of p[h*32+j] * v[j*dim+i]
 //
-// dim is a multiple of 16. Lines of next are prefetched, as many as v has.
+// dim is a multiple of 16. Lines of next are prefetched, as many as v has,
+// and those after them.
 func weigh(w vec.Width, e elem, heads int) {
 	vec.Func(fmt.Sprintf("weigh%s%s_%d", w.Suffix(), e.name, heads), "func(o, p, f *float32, v, next *byte, dim, n int)")
 	o := Load(Param("o"), GP64())
@@ -235,7 +249,7 @@ func weigh(w vec.Width, e elem, heads int) {
 			}
 		}
 		for line := 0; line < cols*e.size; line += 64 {
-			PREFETCHT0(Mem{Base: vj, Index: next, Scale: 1, Disp: line})
+			prefetch(Mem{Base: vj, Index: next, Scale: 1, Disp: line})
 		}
 		ADDQ(U8(4), pj)
 		ADDQ(rowBytes, vj)

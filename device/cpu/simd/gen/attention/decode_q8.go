@@ -124,7 +124,7 @@ func scoresQ8(w vec.Width, heads int) {
 	// 4 blocks of 34 bytes are a little over two lines; the third prefetch
 	// covers what the rounding leaves.
 	for line := 0; line < keys*q8Bytes; line += 64 {
-		PREFETCHT0(Mem{Base: next, Index: i, Scale: keys, Disp: line})
+		prefetch(Mem{Base: next, Index: i, Scale: keys, Disp: line})
 	}
 	ADDQ(U8(q8Elems*4), y)
 	ADDQ(U8(q8Bytes), i)
@@ -202,7 +202,7 @@ func weighQ8(w vec.Width, heads int) {
 					VFMADD231PS(r, x, acc[h][b*perBlock+part])
 				}
 			}
-			PREFETCHT0(Mem{Base: vj, Index: next, Scale: 1, Disp: b * q8Bytes})
+			prefetch(Mem{Base: vj, Index: next, Scale: 1, Disp: b * q8Bytes})
 		}
 		ADDQ(U8(4), pj)
 		ADDQ(rowBytes, vj)
