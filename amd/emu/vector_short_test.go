@@ -1,6 +1,10 @@
 package emu
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/holdfast-llm/holdfast/amd/isa"
+)
 
 // TestShortEncodings runs one instruction each of VOP1, VOP2, VOPC and VOPD, as
 // assemblers encode them, on v0 = 2.0, v1 = 3.0 (or the halves 2.0, 3.0 twice),
@@ -99,5 +103,33 @@ func TestWideConstants(t *testing.T) {
 	step(t, w, 0xd6fe7c02, 0x02160300) // v_mad_u64_u32 v[2:3], null, v0, v1, 5
 	if w.vgpr[2][0] != 3 || w.vgpr[3][0] != 2 {
 		t.Errorf("v_mad_u64_u32: %#x %#x", w.vgpr[3][0], w.vgpr[2][0])
+	}
+}
+
+// TestFloatConstantsOfShortIntegers has float inline constants in operands of
+// 16 bits: floats read a half, integers the low half of the 32 bits, as LLVM
+// takes it (llvm/docs/AMDGPUOperandSyntax.rst: no inline constant is the half's
+// bits; its compiler writes the count 0x3e22f983 of v_alignbyte_b32 as
+// 0.15915494, which is 3 modulo 4).
+func TestFloatConstantsOfShortIntegers(t *testing.T) {
+	const one, inverse = 242, 248 // the source codes of 1.0 and 1/(2*pi)
+	for _, f := range []struct {
+		name string
+		src  []uint32
+		want uint32
+	}{
+		{"v_alignbyte_b32", []uint32{v(0), v(1), inverse}, 0x22334455},
+		{"v_alignbit_b32", []uint32{v(0), v(1), inverse}, 0x8aaccef1},
+		{"v_add_nc_u16", []uint32{v(2), inverse}, 0xf984},
+		{"v_add_nc_u16", []uint32{v(2), one}, 1},
+		{"v_ldexp_f16", []uint32{one, v(2)}, 0x4000},
+		{"v_add_f16", []uint32{one, one}, 0x4000},
+	} {
+		w := newTestWave(32)
+		w.vgpr[0][0], w.vgpr[1][0], w.vgpr[2][0] = 0x11223344, 0x55667788, 1
+		step(t, w, encode(t, isa.VOP3, f.name, 3, f.src...)...)
+		if got := w.vgpr[3][0]; got != f.want {
+			t.Errorf("%s of %d = %#x, want %#x", f.name, f.src, got, f.want)
+		}
 	}
 }

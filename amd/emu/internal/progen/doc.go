@@ -8,5 +8,6 @@
 //
 // Files: types.go has the types, expr.go the expressions and statement.go the
 // statements that there are, program.go puts programs together and prints
-// them, shrink.go makes a failing one small.
+// them, shrink.go makes a failing one small; witness.go compiles and runs,
+// miscompiled.go knows where the compiler is the one that errs.
 package progen

@@ -65,8 +65,8 @@ func templates(memory bool, texts ...string) []template {
 var intTemplates = append(templates(
 	false,
 	"(T)({T} + {T})", "(T)({T} - {T})", "(T)({T} * {T})", "(T)({T} & {T})", "(T)({T} | {T})", "(T)({T} ^ {T})",
-	"(T)({T} + {T})", "(T)({T} - {T})", "(T)({T} * {T} + {T})", "(T)-{T}", "(T)~{T}", "(T)({T} & ~{T})",
-	"(T)~({T} ^ {T})", "(T)(({T} & {T}) | {T})", "(T)(({T} ^ {T}) + {T})", "(T)({T} + {T} + {T})", "(T)({T} | {T} | {T})",
+	"(T)({T} + {T})", "(T)({T} - {T})", "(T)({T} * {T} + {T})", "(T)-{T}", "(T)NOT({T})", "(T)({T} & NOT({T}))",
+	"(T)NOT({T} ^ {T})", "(T)(({T} & {T}) | {T})", "(T)(({T} ^ {T}) + {T})", "(T)({T} + {T} + {T})", "(T)({T} | {T} | {T})",
 	"shl<T>({T}, {u32})", "shr<T>({T}, {u32})", "(T)(shl<T>({T}, {u32}) + {T})", "shl<T>((T)({T} + {T}), {u32})",
 	"shl<T>({T}, 3)", "shr<T>({T}, 2)", "rotl<T>({T}, {u32})",
 	"divs<T>({T}, {T})", "rems<T>({T}, {T})", "(T)({T} / 7)", "(T)({T} % 10)",
@@ -79,11 +79,11 @@ var intTemplates = append(templates(
 
 var floatTemplates = append(templates(
 	false,
-	"({T} + {T})", "({T} - {T})", "({T} * {T})", "({T} / {T})", "({T} + {T})", "({T} * {T})", "({T} * {T} + {T})",
+	"SUM({T} + {T})", "SUM({T} - {T})", "({T} * {T})", "({T} / {T})", "SUM({T} + {T})", "({T} * {T})", "SUM({T} * {T} + {T})",
 	"fma_({T}, {T}, {T})", "fma_({T}, {T}, {T})", "fma_(-{T}, {T}, -{T})", "fma_({T}, (T)1.5, {T})", "fma_({T}, {T}, (T)-0.375)",
 	"sqrt_(fabs_({T}))", "(-{T})", "fabs_({T})", "(-fabs_({T}))", "fmin_({T}, {T})", "fmax_({T}, {T})", "fmax_(fmin_({T}, {T}), {T})",
 	"fmin_(fmax_({T}, (T)0), (T)1)", "csign_({T}, {T})", "rounded({T}, {u32})", "floor_({T})", "rint_({T})", "trunc_({T})", "fract({T})", "mant({T})", "ldexp_({T}, {i32})",
-	"({bool} ? {T} : {T})", "({bool} ? {T} : {T})", "(T)({int})", "(T)({int})", "(T)({float})", "fromw<T>({u64})", "small<T>({u32})",
+	"({bool} ? {T} : {T})", "({bool} ? {T} : {T})", "(T)({int})", "(T)({int})", "(T)NARROW({float})", "fromw<T>({u64})", "small<T>({u32})",
 	"fromw<T>(ld<u64>(c, {u32}))",
 ),
 	templates(true, "small<T>(ldmem<u16>(c, {u32}))")...)
@@ -115,7 +115,7 @@ var particular = map[typ][]template{
 	i64: templates(false, "((i64){i32} * {i32})", "((i64){i32} * {i32} + {i64})", "smulhi64({i64}, {i64})"),
 	u16: templates(false, "bits({f16})", "(u16)(({u16} * {u16}) >> 16)", "(u16){w2}.y"),
 	i16: templates(false, "(i16){s2}.x"),
-	f16: templates(false, "(f16){h2}.x", "(f16){h2}.y", "med3({f16}, {f16}, {f16})", "(f16)fma_((f32){f16}, (f32){f16}, {f32})"),
+	f16: templates(false, "(f16){h2}.x", "(f16){h2}.y", "med3({f16}, {f16}, {f16})", "(f16)NARROW(fma_((f32){f16}, (f32){f16}, {f32}))"),
 	f32: templates(false, "med3({f32}, {f32}, {f32})", "fma_((f32){f16}, (f32){f16}, (f32){f16})", "fma_((f32){f16}, {f32}, {f32})", "dot2small({u32}, {u32}, {i32})", "(f32)({u32} & 255)", "(f32)({u32} >> 8 & 255)"),
 	f64: templates(false, "fma_((f64){f32}, (f64){f32}, {f64})"),
 	h2: templates(

@@ -71,6 +71,44 @@ template <class T> struct limits {
 	static constexpr T min = is_signed ? (T)((u64)1 << (bits - 1)) : (T)0;
 };
 
+// ---- where clang 22 errs
+
+// apart(x) is x, but the compiler does not know what is in it, nor moves it to
+// another branch. Each of the macros below stands where the compiler for gfx11
+// is known to combine operations wrongly (miscompiled.go says how), and is
+// apart() in a compilation that defines it to be.
+#if DEVICE
+FN T apart(T x) {
+	if constexpr (sizeof(T) >= 4) asm volatile("" : "+v"(x));
+	return x;
+}
+SFN f16 apart(f16 x) {
+	u32 b = __builtin_bit_cast(u16, x);
+	asm volatile("" : "+v"(b));
+	return __builtin_bit_cast(f16, (u16)b);
+}
+#endif
+#ifndef CARRY
+#define CARRY(x) (x)
+#endif
+#ifndef COMPLEMENT
+#define COMPLEMENT(x) (x)
+#endif
+#ifndef LANES
+#define LANES(x) (x)
+#endif
+#ifndef HALF
+#define HALF(x) (x)
+#endif
+#ifndef NARROW
+#define NARROW(x) (x)
+#endif
+#ifndef SUM
+#define SUM(x) (x)
+#endif
+
+#define NOT(x) COMPLEMENT(~(x))
+
 // ---- integers
 
 FN T divs(T a, T b) {
@@ -132,19 +170,19 @@ FN T sext(T a, u32 width) { // the low width bits, sign-extended
 	typedef __make_signed(T) S;
 	return (T)((S)(T)(a << width) >> width);
 }
-FN T addsat(T a, T b) { return __builtin_elementwise_add_sat(a, b); }
-FN T subsat(T a, T b) { return __builtin_elementwise_sub_sat(a, b); }
+FN T addsat(T a, T b) { return __builtin_elementwise_add_sat(CARRY(a), CARRY(b)); }
+FN T subsat(T a, T b) { return __builtin_elementwise_sub_sat(CARRY(a), CARRY(b)); }
 FN T carry(T a, T b) {
 	T r;
-	return (T)__builtin_add_overflow(a, b, &r);
+	return (T)__builtin_add_overflow(CARRY(a), CARRY(b), &r);
 }
 FN T borrow(T a, T b) {
 	T r;
-	return (T)__builtin_sub_overflow(a, b, &r);
+	return (T)__builtin_sub_overflow(CARRY(a), CARRY(b), &r);
 }
 FN T mulover(T a, T b) {
 	T r;
-	return (T)__builtin_mul_overflow(a, b, &r);
+	return (T)__builtin_mul_overflow(CARRY(a), CARRY(b), &r);
 }
 SFN u32 umulhi(u32 a, u32 b) { return (u32)((u64)a * b >> 32); }
 SFN i32 smulhi(i32 a, i32 b) { return (i32)((i64)a * b >> 32); }
@@ -289,7 +327,7 @@ template <> struct unsigned_like<f32> { typedef u32 type; };
 template <> struct unsigned_like<f64> { typedef u64 type; };
 FN T fromw(u64 x) { return fromb((typename unsigned_like<T>::type)x); } // any float from its bits
 FN T small(u64 x) { return (T)(i16)(u16)x * (T)0x1p-6; }                // a float of everyday size
-SFN h2 pair(f16 a, f16 b) { return (h2){a, b}; }
+SFN h2 pair(f16 a, f16 b) { return (h2){HALF(a), HALF(b)}; }
 SFN s2 spair(i16 a, i16 b) { return (s2){a, b}; }
 SFN w2 wpair(u16 a, u16 b) { return (w2){a, b}; }
 
@@ -337,11 +375,11 @@ SFN bool finite(f32 x) { return __builtin_isfinite(x); }
 SFN bool finite(f64 x) { return __builtin_isfinite(x); }
 FN T real(T x) { return finite(x) ? x : (T)1; } // no NaN, no infinity
 #define CLASS(x, mask) __builtin_isfpclass(x, mask)
-SFN f32 fma_(f32 a, f32 b, f32 c) { return __builtin_fmaf(a, b, c); }
-SFN f64 fma_(f64 a, f64 b, f64 c) { return __builtin_fma(a, b, c); }
+SFN f32 fma_(f32 a, f32 b, f32 c) { return SUM(__builtin_fmaf(a, b, c)); }
+SFN f64 fma_(f64 a, f64 b, f64 c) { return SUM(__builtin_fma(a, b, c)); }
 FN T med_(T a, T b, T c) { return fmax_(fmin_(a, b), fmin_(fmax_(a, b), c)); }
 #if DEVICE
-SFN f16 fma_(f16 a, f16 b, f16 c) { return __builtin_fmaf16(a, b, c); }
+SFN f16 fma_(f16 a, f16 b, f16 c) { return SUM(__builtin_fmaf16(a, b, c)); }
 SFN h2 fma_(h2 a, h2 b, h2 c) { return __builtin_elementwise_fma(a, b, c); }
 SFN h2 fmin_(h2 a, h2 b) { return __builtin_elementwise_min(a, b) + (h2)(f16)0; }
 SFN h2 fmax_(h2 a, h2 b) { return __builtin_elementwise_max(a, b) + (h2)(f16)0; }
@@ -524,7 +562,7 @@ SFN void barrier() {
 SFN u32 lane() { return __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0)); }
 #define PERMUTE(DST, SRC, INDEX) DST = (decltype(DST))__builtin_amdgcn_ds_bpermute((i32)((lane() & 32) | ((INDEX) & 31)) << 2, (i32)(SRC));
 #define DPP(DST, SRC, CONTROL) DST = (decltype(DST))__builtin_amdgcn_update_dpp((i32)(DST), (i32)(SRC), CONTROL, 15, 15, false);
-#define DPP8(DST, SRC, SEL) DST = (decltype(DST))__builtin_amdgcn_mov_dpp8((u32)(SRC), SEL);
+#define DPP8(DST, SRC, SEL) DST = (decltype(DST))LANES(__builtin_amdgcn_mov_dpp8((u32)(SRC), SEL));
 #define SWIZZLE(DST, SRC, MASK) DST = (decltype(DST))__builtin_amdgcn_ds_swizzle((i32)(SRC), MASK);
 #define PERMLANE(DST, SRC, LO, HI) DST = (decltype(DST))__builtin_amdgcn_permlane16((u32)(DST), (u32)(SRC), LO, HI, false, false);
 #define PERMLANEX(DST, SRC, LO, HI) DST = (decltype(DST))__builtin_amdgcn_permlanex16((u32)(DST), (u32)(SRC), LO, HI, false, false);

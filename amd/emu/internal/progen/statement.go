@@ -68,7 +68,7 @@ func (s *stmt) write(b *strings.Builder, indent string) {
 		}
 		fmt.Fprintf(b, "%s}\n", indent)
 	case loop:
-		fmt.Fprintf(b, "%sfor (u32 %s = 0, n = %s & 7; %s < n; %s++) {\n", indent, s.name, s.head, s.name, s.name)
+		fmt.Fprintf(b, "%sfor (u32 %s = 0, end = %s & 7; %s < end; %s++) {\n", indent, s.name, s.head, s.name, s.name)
 		writeBlock(b, s.blocks[0], in)
 		fmt.Fprintf(b, "%s}\n", indent)
 	case choose:
@@ -120,7 +120,7 @@ func (g *gen) stmt(depth int, inLoop bool) *stmt {
 		}
 		return s
 	case k < 5 && depth > 0:
-		s := &stmt{form: loop, name: fmt.Sprintf("i%d", g.loops), head: g.expr(u32, 2)}
+		s := &stmt{form: loop, name: fmt.Sprintf("n%d", g.loops), head: g.expr(u32, 2)}
 		g.loops++
 		g.scope = append(g.scope, variable{name: s.name, typ: u32})
 		s.blocks = [][]*stmt{g.block(3, depth-1, true)}

@@ -83,13 +83,19 @@ func command(name string, args ...string) error {
 	return nil
 }
 
-// Compile makes a gfx1151 code object of a source file and returns its bytes.
-func (v Variant) Compile(source string) ([]byte, error) {
-	object := source + "." + v.Name
+// flags are the compiler's.
+func (v Variant) flags() []string {
 	args := append([]string{"-target", "amdgcn-amd-amdhsa", "-mcpu=gfx1151", "-ffreestanding", "-nogpulib", v.O}, language...)
 	if v.Wave == 64 {
 		args = append(args, "-mwavefrontsize64", "-DWAVE64=1")
 	}
+	return args
+}
+
+// Compile makes a gfx1151 code object of a source file and returns its bytes.
+func (v Variant) Compile(source string, flags ...string) ([]byte, error) {
+	object := source + "." + v.Name
+	args := append(v.flags(), flags...)
 	if err := clang(append(args, "-c", source, "-o", object+".o")...); err != nil {
 		return nil, err
 	}
