@@ -113,15 +113,50 @@ func (c *Checker) gap(t Tool, what string) {
 	c.summary.NotChecked = append(c.summary.NotChecked, Gap{t, what, 1})
 }
 
-// site is an instruction of a wave; lane is -1 for none.
-func (c *Checker) site(w emu.Wave, in *isa.Inst, lane int) Site {
+// place is where a wave was: an instruction by its address on the device.
+type place struct {
+	pc    uint64
+	group [3]uint32
+	wave  int // in the workgroup
+}
+
+// placeOf is where a wave is.
+func placeOf(w emu.Wave) place { return place{w.PC(), w.Group(), w.Index()} }
+
+// pc is the address of a place's instruction in the code object.
+func (c *Checker) pc(p place) uint64 { return p.pc - c.dispatch.Kernel.Module.Base }
+
+// site is the instruction that a wave is at; lane is -1 for none.
+func (c *Checker) site(w emu.Wave, lane int) Site { return c.siteOf(placeOf(w), lane) }
+
+// siteOf describes a place; lane is -1 for none.
+func (c *Checker) siteOf(p place, lane int) Site {
 	m := c.dispatch.Kernel.Module
-	s := Site{PC: w.PC() - m.Base, Text: in.String(), Group: w.Group(), Wave: w.Index(), Lane: lane}
+	s := Site{PC: c.pc(p), Group: p.group, Wave: p.wave, Lane: lane}
+	if in, ok := c.inst(p.pc); ok {
+		s.Text = in.String()
+	}
 	if file, line, col, ok := m.Object.Line(s.PC); ok {
 		s.File, s.Line, s.Col = file, line, col
 	}
 	return s
 }
+
+// inst is the instruction at an address on the device.
+func (c *Checker) inst(pc uint64) (isa.Inst, bool) {
+	k := c.dispatch.Kernel
+	for _, b := range k.Module.Buffers {
+		if pc < b.Addr || pc-b.Addr >= uint64(len(b.Data)) {
+			continue
+		}
+		in, err := isa.Decode(pc-k.Module.Base, b.Data[pc-b.Addr:], isa.Wave(k.Descriptor.WavefrontSize()))
+		return in, err == nil
+	}
+	return isa.Inst{}, false
+}
+
+// allLanes is the mask of a wave's lanes.
+func allLanes(w emu.Wave) uint64 { return ^uint64(0) >> (64 - w.Lanes()) }
 
 // What follows hands on what the device shows.
 

@@ -1,5 +1,7 @@
 package check
 
+import "maps"
+
 // KindInfo says what findings of a kind are: a sentence each.
 type KindInfo struct {
 	Tool    Tool
@@ -7,7 +9,11 @@ type KindInfo struct {
 	Fix     string // "check the index against the buffer's length"
 }
 
-// Kinds are all kinds of findings.
+// Kinds are all kinds of findings; each tool's are in its file.
 func Kinds() map[Kind]KindInfo {
-	return map[Kind]KindInfo{}
+	all := map[Kind]KindInfo{}
+	for _, kinds := range []map[Kind]KindInfo{synccheckKinds} {
+		maps.Copy(all, kinds)
+	}
+	return all
 }

@@ -2,9 +2,11 @@ package check
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -124,4 +126,22 @@ func (r run) check(t testing.TB, tools ...Tool) (Report, error) {
 	}
 	_, err = dev.Run(context.Background(), emu.Dispatch{Kernel: k, Grid: grid, Workgroup: group, Kernarg: p.Kernarg, DynamicLDS: p.DynamicLDS})
 	return c.Report(), err
+}
+
+// kindsAre compares the kinds of what was found, each once, with those wanted.
+func kindsAre(r Report, want []Kind) error {
+	var got []Kind
+	var texts []string
+	for _, f := range r.Findings {
+		texts = append(texts, f.String())
+		if !slices.Contains(got, f.Kind) {
+			got = append(got, f.Kind)
+		}
+	}
+	slices.Sort(got)
+	want = slices.Sorted(slices.Values(want))
+	if !slices.Equal(got, want) {
+		return fmt.Errorf("found %v, want %v\n%s", got, want, strings.Join(texts, "\n"))
+	}
+	return nil
 }

@@ -1,4 +1,6 @@
 package check
 
 // makers are the detectors that there are, by tool.
-var makers = map[Tool]func(c *Checker, o Options) detector{}
+var makers = map[Tool]func(c *Checker, o Options) detector{
+	Synccheck: newSynccheck,
+}
