@@ -17,6 +17,7 @@ type Miscompilation struct {
 	Name  string
 	Macro string // of prelude.h
 	Why   string
+	LLVM  int // the pull request of llvm/llvm-project that mends it, or is to, if known
 	// Kernel is a body of the shape: from in[] to out[], for work-item i.
 	In, Out, Kernel string
 	// What the assembly of Kernel has, or lacks, proves it.
@@ -29,7 +30,7 @@ func (m *Miscompilation) Flag() string { return "-D" + m.Macro + "=apart" }
 // Miscompilations are those that are known.
 var Miscompilations = []Miscompilation{
 	{
-		Name: "carry out of a sum of three", Macro: "CARRY",
+		Name: "carry out of a sum of three", Macro: "CARRY", LLVM: 204362,
 		Why: "(x + y) + 0 + carry becomes x + y + carry. The sum is the same, but its carry is not: where x + y wraps, which " +
 			"counts for nothing in the source, the result saturates.",
 		In: "u64", Out: "u64", Kernel: "out[i] = __builtin_elementwise_add_sat(in[i] * in[i], (u64)65);",
@@ -43,14 +44,14 @@ var Miscompilations = []Miscompilation{
 		Has: `v_xor_b32_e32 v\d+, -2, v\d+\s`, Lacks: `v_mov_b32_e32 v\d+, -1|v_or_b32_e32 v\d+, -1|v_bfi_b32|v_not_b32`,
 	},
 	{
-		Name: "lanes exchanged in a branch", Macro: "LANES",
+		Name: "lanes exchanged in a branch", Macro: "LANES", LLVM: 183334,
 		Why: "A mov with dpp8 reads other lanes, so that all must be at it. The compiler moves it into the branch where its " +
 			"result is used, where those that do not branch are off.",
 		In: "u32", Out: "u32", Kernel: "u32 x = __builtin_amdgcn_mov_dpp8(in[i + 100], 0x83c7f6); if (in[i] > 5) out[i] = x;",
 		Has: `s_cbranch_execz(.*\s)*.*dpp8:`,
 	},
 	{
-		Name: "uniform half beside another", Macro: "HALF",
+		Name: "uniform half beside another", Macro: "HALF", LLVM: 161290,
 		Why: "A half that is the same for all work-items, and chosen by a comparison, becomes one of a vector of two. The " +
 			"compiler takes it through a scalar register, and loses it: neither the comparison nor the choice is left.",
 		In: "u64", Out: "u64", Kernel: "u16 b = (u16)in[1022]; f16 x = (b & 0x7fff) > 0x7c00 ? bits((u16)0x7e00) : bits(b); " +
@@ -58,7 +59,7 @@ var Miscompilations = []Miscompilation{
 		Has: `v_pk_mul_f16`, Lacks: `v_cndmask_b16|s_cselect|0x7fff`,
 	},
 	{
-		Name: "product that becomes a half", Macro: "NARROW",
+		Name: "product that becomes a half", Macro: "NARROW", LLVM: 214544,
 		Why: "v_fma_mixlo_f16 stands for a product of floats rounded to half, with +0 to be added. The product's -0 becomes " +
 			"+0; to add nothing it would have to be -0.",
 		In: "f32", Out: "f16", Kernel: "out[i] = (f16)(in[i] * -in[i]);",
