@@ -102,6 +102,19 @@ func (c *Checker) report(f Finding) {
 	c.findings = append(c.findings, &f)
 }
 
+// known counts a finding once more if it is known already.
+func (c *Checker) known(t Tool, kind Kind, pcs ...uint64) bool {
+	k := key{tool: t, kind: kind, kernel: c.dispatch.Kernel.Name}
+	for i, pc := range pcs {
+		k.pcs[i] = pc - c.dispatch.Kernel.Module.Base
+	}
+	f := c.byKey[k]
+	if f != nil {
+		f.Count++
+	}
+	return f != nil
+}
+
 // gap counts something that a detector does not judge.
 func (c *Checker) gap(t Tool, what string) {
 	for i := range c.summary.NotChecked {

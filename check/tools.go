@@ -2,5 +2,6 @@ package check
 
 // makers are the detectors that there are, by tool.
 var makers = map[Tool]func(c *Checker, o Options) detector{
+	Racecheck: newRacecheck,
 	Synccheck: newSynccheck,
 }
