@@ -1,6 +1,9 @@
 package stat
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // sameWeight is by how much two tables' chances may differ and count as equally
 // likely, as R's fisher.test has it.
@@ -15,7 +18,7 @@ func FisherExact(a, b Rate) float64 {
 	h := newHypergeometric(a.N, b.N, a.K+b.K)
 	seen := h.weight(a.K)
 	var as, all float64
-	h.each(func(_ int, w float64) {
+	h.each(0, func(_ int, w float64) {
 		all += w
 		if w <= seen*sameWeight {
 			as += w
@@ -55,17 +58,19 @@ func (h hypergeometric) weight(at int) float64 {
 	return w
 }
 
-// each calls f for every count whose weight is above 0: from the mode up, then
-// below the mode down.
-func (h hypergeometric) each(f func(k int, w float64)) {
+// each calls f for every count whose weight is above least: from the mode up,
+// then below the mode down.
+func (h hypergeometric) each(least float64, f func(k int, w float64)) {
 	w := 1.0
-	for k := h.mode; k <= h.hi && w > 0; k++ {
+	for k := h.mode; k <= h.hi && w > least; k++ {
 		f(k, w)
 		w *= h.up(k)
 	}
 	w = 1.0
-	for k := h.mode - 1; k >= h.lo && w > 0; k-- {
-		w /= h.up(k)
+	for k := h.mode - 1; k >= h.lo; k-- {
+		if w /= h.up(k); w <= least {
+			break
+		}
 		f(k, w)
 	}
 }
@@ -75,22 +80,30 @@ func (h hypergeometric) each(f func(k int, w float64)) {
 // on both sides of the mode, the counts are taken from the two ends inwards, least
 // likely first and equals together, while they are within alpha.
 func (h hypergeometric) rejected(alpha float64) (lo, hi int) {
-	first, last := h.mode, h.mode
+	const least = 1e-20 // less likely counts are beyond any alpha of use
+	var weights, below []float64
 	var all float64
-	h.each(func(k int, w float64) { all += w; first, last = min(first, k), max(last, k) })
-	weights := make([]float64, last-first+1)
-	h.each(func(k int, w float64) { weights[k-first] = w })
+	h.each(least, func(k int, w float64) {
+		if all += w; k < h.mode {
+			below = append(below, w)
+		} else {
+			weights = append(weights, w)
+		}
+	})
+	first := h.mode - len(below)
+	slices.Reverse(below)
+	weights = append(below, weights...)
 
 	lo, hi = -1, len(weights)
 	var sum float64
 	for lo+1 < hi {
-		least := math.Min(weights[lo+1], weights[hi-1]) * sameWeight
+		bar := math.Min(weights[lo+1], weights[hi-1]) * sameWeight
 		l, r := lo, hi
-		for l+1 < r && weights[l+1] <= least {
+		for l+1 < r && weights[l+1] <= bar {
 			l++
 			sum += weights[l]
 		}
-		for r-1 > l && weights[r-1] <= least {
+		for r-1 > l && weights[r-1] <= bar {
 			r--
 			sum += weights[r]
 		}

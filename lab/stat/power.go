@@ -3,10 +3,19 @@ package stat
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // MaxTrials bounds the searches for a number of trials.
 const MaxTrials = 1_000_000
+
+// The search for two rates sums over all pairs of likely counts at every step. It
+// is bounded in trials, and in the variance of a count, which says how many counts
+// are likely: together some ten seconds.
+const (
+	maxBetween  = 50_000
+	maxVariance = 2000
+)
 
 // TrialsToExclude is the least number of trials that excludes a rate at the
 // confidence, one-sided, if no more than faults of them are faults: with them
@@ -78,8 +87,8 @@ func likely(n int, p float64) (from int, chances []float64) {
 // TrialsBetween is the least number of trials for each of two arms with which
 // Fisher's exact test tells the rates p1 and p2 apart at level alpha, two-sided,
 // with at least the given power. As counts are whole numbers, a few more trials
-// may have a little less power again. The error says that the rates are the same
-// or too close for MaxTrials/10.
+// may have a little less power again. The error says that the rates are the same,
+// or so close that the exact sum would take too long, with an approximate number.
 func TrialsBetween(p1, p2, alpha, power float64) (int, error) {
 	mustProbability("alpha", alpha)
 	mustProbability("power", power)
@@ -87,19 +96,37 @@ func TrialsBetween(p1, p2, alpha, power float64) (int, error) {
 		return 0, fmt.Errorf("stat: the rates are both %v: nothing to tell apart", p1)
 	}
 	guess := normalTrials(p1, p2, alpha, power)
-	if guess > MaxTrials/10 {
-		return 0, fmt.Errorf("stat: about %.0f trials for each arm would be needed to tell %v from %v: more than are searched", guess, p1, p2)
+	mean := (p1 + p2) / 2
+	if guess > maxBetween || guess*mean*(1-mean) > maxVariance {
+		return 0, fmt.Errorf("stat: to tell %v from %v takes about %.0f trials in each arm by the normal approximation: too many to sum exactly", p1, p2, guess)
 	}
-	// The normal approximation is below the exact number. The search starts well
-	// below it, and lower yet if that is enough already.
-	n := max(1, int(0.7*guess))
-	for n > 1 && FisherPower(p1, p2, n, n, alpha) >= power {
-		n /= 2
+	at := func(n int) float64 { return FisherPower(p1, p2, n, n, alpha) }
+	lo, hi := 0, 1+int(guess)
+	for at(hi) < power {
+		lo, hi = hi, 2*hi
 	}
-	for FisherPower(p1, p2, n, n, alpha) < power {
-		n++
+	for hi-lo > 1 {
+		if mid := lo + (hi-lo)/2; at(mid) < power {
+			lo = mid
+		} else {
+			hi = mid
+		}
 	}
-	return n, nil
+	// The power rises with n in a saw's teeth: it falls where the test's bound
+	// moves by a count, by no more than the chance of a count. So the search goes
+	// on down while a tooth could reach.
+	for n := lo; n > 0; n-- {
+		pn := at(n)
+		if pn >= power {
+			hi = n
+		}
+		_, f1 := likely(n, p1)
+		_, f2 := likely(n, p2)
+		if pn+math.Min(slices.Max(f1), slices.Max(f2)) < power {
+			break
+		}
+	}
+	return hi, nil
 }
 
 // normalTrials is the textbook number of trials for each arm by the normal
