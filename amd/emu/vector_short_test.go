@@ -108,7 +108,7 @@ func TestWideConstants(t *testing.T) {
 
 // TestFloatConstantsOfShortIntegers has float inline constants in operands of
 // 16 bits: floats read a half, integers the low half of the 32 bits, as LLVM
-// takes it (llvm/docs/AMDGPUOperandSyntax.rst: no inline constant is the half's
+// takes it (llvm/docs/AMDGPUOperandSyntax.rst: no inline constant has the half's
 // bits; its compiler writes the count 0x3e22f983 of v_alignbyte_b32 as
 // 0.15915494, which is 3 modulo 4).
 func TestFloatConstantsOfShortIntegers(t *testing.T) {
@@ -123,6 +123,7 @@ func TestFloatConstantsOfShortIntegers(t *testing.T) {
 		{"v_add_nc_u16", []uint32{v(2), inverse}, 0xf984},
 		{"v_add_nc_u16", []uint32{v(2), one}, 1},
 		{"v_ldexp_f16", []uint32{one, v(2)}, 0x4000},
+		{"v_ldexp_f16", []uint32{v(2), one}, 0x7c00}, // an exponent of 0x3c00
 		{"v_add_f16", []uint32{one, one}, 0x4000},
 	} {
 		w := newTestWave(32)

@@ -84,19 +84,17 @@ func (s *source) resolve(in *inst, o *isa.Operand) error {
 // isaTTMP0 is the source number of ttmp0.
 const isaTTMP0 = 108
 
-// constantBits is the value of a constant operand. Integers of 16 bits read the
-// 32 bits that a float inline constant has elsewhere, packed ones all, single
-// ones the low half: LLVM's assembler manual says that the constant cannot be
-// the half, its compiler writes 0x3e22f983 as 0.15915494 into v_alignbyte_b32
-// and 0x3f800000 as 1.0 into v_pk_add_u16. (The disassembler prints the half.)
-// v_ldexp_f16 is a float instruction in all its operands, and v_pk_fmac_f16
-// reads an inline constant twice.
+// constantBits is the value of a constant operand. v_ldexp_f16 is a float
+// instruction in all its operands, and v_pk_fmac_f16 reads an inline constant
+// twice.
 func constantBits(in *inst, o *isa.Operand) uint64 {
 	if in.Op.Format == isa.VOP2 && o.Type == isa.V2F16 && o.Kind != isa.Literal && in.Op.Name == "v_pk_fmac_f16" {
 		return o.Bits() & 0xffff * 0x10001
 	}
-	if o.Kind == isa.InlineFloat && (o.Type == isa.V2B16 || o.Type == isa.B16 && in.Op.Name != "v_ldexp_f16") {
-		return uint64(o.Imm)
+	if o.Type == isa.B16 && in.Op.Name == "v_ldexp_f16" {
+		half := *o
+		half.Type = isa.F16
+		return half.Bits()
 	}
 	return o.Bits()
 }

@@ -108,7 +108,11 @@ func (o *Operand) IsConst() bool { return o.Kind >= InlineInt && o.Kind <= Imm }
 // Bits is the value of a constant operand as the instruction reads it, in the
 // low bits: float constants in the operand's format, integers sign extended,
 // literals extended to 64 bits as the type says (a double's literal is its
-// high word).
+// high word). Integers of 16 bits, packed or not, read a float constant's 32
+// bits, or the low half of them: LLVM's assembler manual says that no inline
+// constant is the half's bits there, and its compiler writes 0x3e22f983 as
+// 0.15915494 into v_alignbyte_b32 and 0x3f800000 as 1.0 into v_pk_add_u16. (Its
+// disassembler prints the half.)
 func (o *Operand) Bits() uint64 {
 	switch o.Kind {
 	case InlineInt:
@@ -148,7 +152,7 @@ var inlineFloats = [9]struct {
 func (o *Operand) inlineFloatBits() uint64 {
 	f := &inlineFloats[o.Reg-240]
 	switch o.Type {
-	case F16, B16, V2F16, V2B16:
+	case F16, V2F16:
 		return uint64(f.f16)
 	case BF16, V2BF16:
 		return uint64(f.bf16)
