@@ -22,6 +22,7 @@ type Options struct {
 type Checker struct {
 	dispatch  *emu.Launched // under way
 	detectors []detector
+	memory    *memcheck // if it is one of them
 	findings  []*Finding
 	byKey     map[key]*Finding
 	summary   Summary
@@ -76,7 +77,11 @@ func New(o Options) (*Checker, error) {
 		}
 		if !slices.Contains(c.summary.Tools, t) {
 			c.summary.Tools = append(c.summary.Tools, t)
-			c.detectors = append(c.detectors, make(c, o))
+			d := make(c, o)
+			c.detectors = append(c.detectors, d)
+			if m, ok := d.(*memcheck); ok {
+				c.memory = m
+			}
 		}
 	}
 	return c, nil
@@ -191,6 +196,10 @@ func (c *Checker) DispatchEnd(l *emu.Launched, err error) {
 		d.DispatchEnd(l, err)
 	}
 }
+
+// Forgive implements emu.Forgiver: with memcheck, bad accesses are findings and
+// not the end of the dispatch.
+func (c *Checker) Forgive(b *emu.BadAccess) bool { return c.memory != nil && c.memory.forgive(b) }
 
 // WaveBegin implements emu.Observer.
 func (c *Checker) WaveBegin(w emu.Wave) {

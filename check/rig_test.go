@@ -89,18 +89,7 @@ func (r run) check(t testing.TB, tools ...Tool) (Report, error) {
 		t.Fatal(err)
 	}
 	r.config.Observer = c
-	dev, err := emu.New(r.config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := dev.Load(r.object)
-	if err != nil {
-		t.Fatal(err)
-	}
-	k, err := m.Kernel(r.kernel)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := newRig(t, r.object, r.kernel, r.config)
 	var values []any
 	for i, a := range r.args {
 		var data []byte
@@ -113,19 +102,60 @@ func (r run) check(t testing.TB, tools ...Tool) (Report, error) {
 			values = append(values, a)
 			continue
 		}
-		b, err := dev.Map(string(rune('a'+i)), data, emu.Placement{})
+		b, err := d.dev.Map(string(rune('a'+i)), data, emu.Placement{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		values = append(values, b)
 	}
-	grid, group := [3]uint32{r.groups * r.items, 1, 1}, [3]uint32{r.items, 1, 1}
-	p, err := k.Pack(grid, group, values...)
+	err = d.launch(r.groups, r.items, values...)
+	return c.Report(), err
+}
+
+// rig is a device with a kernel, for tests that set up their own buffers.
+type rig struct {
+	t   testing.TB
+	dev *emu.Device
+	k   *emu.Kernel
+}
+
+func newRig(t testing.TB, o *hsaco.Object, kernel string, config emu.Config) *rig {
+	t.Helper()
+	dev, err := emu.New(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = dev.Run(context.Background(), emu.Dispatch{Kernel: k, Grid: grid, Workgroup: group, Kernarg: p.Kernarg, DynamicLDS: p.DynamicLDS})
-	return c.Report(), err
+	m, err := dev.Load(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := m.Kernel(kernel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &rig{t, dev, k}
+}
+
+// buffer is a buffer of zeros.
+func (r *rig) buffer(name string, bytes int) *emu.Buffer {
+	r.t.Helper()
+	b, err := r.dev.Alloc(name, bytes, emu.Placement{})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return b
+}
+
+// launch runs workgroups of so many work-items.
+func (r *rig) launch(groups, items uint32, args ...any) error {
+	r.t.Helper()
+	grid, group := [3]uint32{groups * items, 1, 1}, [3]uint32{items, 1, 1}
+	p, err := r.k.Pack(grid, group, args...)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	_, err = r.dev.Run(context.Background(), emu.Dispatch{Kernel: r.k, Grid: grid, Workgroup: group, Kernarg: p.Kernarg, DynamicLDS: p.DynamicLDS})
+	return err
 }
 
 // kindsAre compares the kinds of what was found, each once, with those wanted.

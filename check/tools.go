@@ -2,6 +2,7 @@ package check
 
 // makers are the detectors that there are, by tool.
 var makers = map[Tool]func(c *Checker, o Options) detector{
+	Memcheck:  newMemcheck,
 	Racecheck: newRacecheck,
 	Synccheck: newSynccheck,
 }

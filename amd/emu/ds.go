@@ -1,6 +1,7 @@
 package emu
 
 import (
+	"fmt"
 	"encoding/binary"
 	"math/bits"
 	"strings"
@@ -180,7 +181,7 @@ func runAppend(w *wave, in *inst, n int) {
 	}
 	mem := w.group.lds
 	if at+4 > uint64(len(mem)) || at%4 != 0 {
-		w.badAccess(at, 4, Atomic, -1, "not in the workgroup's LDS")
+		panic(&Fault{Kind: LimitFault, Addr: at, HasAddr: true, Detail: fmt.Sprintf("atomic of 4 bytes at LDS offset %#x, of which there are %d", at, len(mem))})
 	}
 	w.see(a)
 	w.waitcnt(noWait, noWait, 0) // behind the wave's own stores

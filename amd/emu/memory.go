@@ -239,9 +239,15 @@ func (w *wave) global(m *memOp, a *Access) {
 	if m.quick(w, a) {
 		return
 	}
+	var bad uint64
 	for lanes := a.Lanes; lanes != 0; lanes &= lanes - 1 {
 		lane := bits.TrailingZeros64(lanes)
-		w.find(a.Addr[lane], uint64(m.bytes), m, lane)
+		if w.find(a.Addr[lane], uint64(m.bytes), m, lane) == nil {
+			bad |= 1 << lane
+		}
+	}
+	if bad != 0 && !w.drop(m, a, bad) {
+		return
 	}
 	w.see(a)
 	if w.relaxed != nil {
@@ -276,29 +282,40 @@ func (w *wave) global(m *memOp, a *Access) {
 type atomicLocks [64]sync.Mutex
 
 // find is the buffer of an access, which is a fault if there is none or if it
-// is not allowed.
+// is not allowed; nil if that is forgiven.
 func (w *wave) find(addr, n uint64, m *memOp, lane int) *Buffer {
 	b := w.last
 	if off := addr - b.Addr; off > uint64(len(b.Data)) || n > uint64(len(b.Data))-off {
 		if b = w.d.dev.space.Find(addr, n); b == nil {
 			w.badAccess(addr, n, m.kind, lane, "")
+			return nil
 		}
 		w.last = b
 	}
 	if m.kind != Load && b.ReadOnly {
 		w.badAccess(addr, n, m.kind, lane, fmt.Sprintf("%q is read only", b.Name))
+		return nil
 	}
 	if m.kind == Atomic && addr%n != 0 {
 		w.badAccess(addr, n, m.kind, lane, "an atomic must be aligned to its size")
+		return nil
 	}
 	w.touch(addr, n, m.kind != Load)
 	return b
 }
 
-// badAccess raises the fault of an access.
+// badAccess raises the fault of an access to global memory, unless it is
+// forgiven.
 func (w *wave) badAccess(addr, n uint64, kind AccessKind, lane int, why string) {
 	if why == "" {
 		why = w.d.dev.space.around(addr)
+	}
+	space := Global
+	if lane < 0 {
+		space = Scalar
+	}
+	if w.forgiven(&BadAccess{Space: space, Kind: kind, Lane: lane, Addr: addr, Bytes: int(n), Why: why}) {
+		return
 	}
 	f := &Fault{
 		Kind: MemoryFault, Addr: addr, HasAddr: true,
@@ -316,51 +333,27 @@ func (k AccessKind) String() string {
 
 // around says where an address lies among the buffers.
 func (s *Space) around(addr uint64) string {
-	for i := len(s.freed) - 1; i >= 0; i-- {
-		if f := &s.freed[i]; addr-f.addr < f.bytes {
-			return fmt.Sprintf("byte %d of %q (%d bytes at %#x), which was freed", addr-f.addr, f.name, f.bytes, f.addr)
-		}
+	n, ok := s.Near(addr)
+	of := fmt.Sprintf("%q (%d bytes at %#x)", n.Name, n.Bytes, n.Addr)
+	switch off := addr - n.Addr; {
+	case !ok:
+		return "nothing is mapped"
+	case n.Freed:
+		return fmt.Sprintf("byte %d of %s, which was freed", off, of)
+	case addr < n.Addr:
+		return fmt.Sprintf("%d bytes before %s", n.Addr-addr, of)
+	case off < n.Bytes:
+		return "reaches past the end of " + of
+	default:
+		return fmt.Sprintf("%d bytes past the end of %s", off-n.Bytes, of)
 	}
-	var before, after *Buffer
-	for _, b := range s.buffers {
-		if b.Addr <= addr {
-			before = b
-		} else {
-			after = b
-			break
-		}
-	}
-	if before != nil {
-		end := before.Addr + uint64(len(before.Data))
-		if addr < end {
-			return fmt.Sprintf("reaches past the end of %q (%d bytes at %#x)", before.Name, len(before.Data), before.Addr)
-		}
-		if after == nil || addr-end <= after.Addr-addr {
-			return fmt.Sprintf("%d bytes past the end of %q (%d bytes at %#x)", addr-end, before.Name, len(before.Data), before.Addr)
-		}
-	}
-	if after != nil {
-		return fmt.Sprintf("%d bytes before %q (%d bytes at %#x)", after.Addr-addr, after.Name, len(after.Data), after.Addr)
-	}
-	return "nothing is mapped"
 }
 
 // window carries out an access to memory of the wave's own: LDS or a lane's
 // scratch. bytes gives the memory that a lane's address is an offset in.
 func (w *wave) window(m *memOp, a *Access, bytes func(lane int) []byte) {
-	for lanes := a.Lanes; lanes != 0; lanes &= lanes - 1 {
-		lane := bits.TrailingZeros64(lanes)
-		mem, addr := bytes(lane), a.Addr[lane]
-		if addr > uint64(len(mem)) || uint64(m.bytes) > uint64(len(mem))-addr {
-			what := "LDS"
-			if a.Space == Scratch {
-				what = "scratch"
-			}
-			panic(&Fault{
-				Kind: LimitFault, Addr: addr, HasAddr: true, Lane: lane, HasLane: true,
-				Detail: fmt.Sprintf("%s of %d bytes at %s offset %#x, of which there are %d", m.kind, m.bytes, what, addr, len(mem)),
-			})
-		}
+	if bad := w.outside(m, a, bytes); bad != 0 && !w.drop(m, a, bad) {
+		return
 	}
 	w.see(a)
 	if a.Space == LDS && w.relaxed != nil {

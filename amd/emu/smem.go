@@ -67,6 +67,9 @@ func runScalarLoad(w *wave, in *inst) {
 	b := w.d.dev.space.Find(addr, n)
 	if b == nil {
 		w.badAccess(addr, n, Load, -1, "")
+		w.counted = w.pending.pendingCounts
+		l.deliver(w, [16]uint32{})
+		return
 	}
 	w.counted = w.pending.pendingCounts
 	w.touch(addr, n, false)
@@ -137,6 +140,7 @@ func (l *scalarLoad) loadBuffer(w *wave, in *inst, off uint64) {
 			b := w.d.dev.space.Find(addr, 4)
 			if b == nil {
 				w.badAccess(addr, 4, Load, -1, "")
+				continue
 			}
 			one := *l
 			one.op.bytes = 4

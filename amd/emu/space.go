@@ -20,6 +20,9 @@ type Buffer struct {
 	Data      []byte // the bytes, as the device's memory (L2) has them
 	Residency Residency
 	ReadOnly  bool // a store is a fault: code, constants
+	// WriteOnly says that nothing is to be read from it. The device does not mind;
+	// checkers do.
+	WriteOnly bool
 
 	host []byte // the host's copy of memory that is not coherent: host.go
 }
@@ -60,4 +63,44 @@ func (s *Space) Find(addr, n uint64) *Buffer {
 		return nil
 	}
 	return b
+}
+
+// Neighbour is a buffer, of which there may be none any more.
+type Neighbour struct {
+	Name        string
+	Addr, Bytes uint64
+	Freed       bool
+}
+
+// Near is the buffer that an address belongs to: the one that it is in, or was
+// in before it was freed, or else the nearest. It is false if there is none.
+func (s *Space) Near(addr uint64) (Neighbour, bool) {
+	var before, after *Buffer
+	for _, b := range s.buffers {
+		if b.Addr > addr {
+			after = b
+			break
+		}
+		before = b
+	}
+	of := func(b *Buffer) (Neighbour, bool) {
+		return Neighbour{Name: b.Name, Addr: b.Addr, Bytes: uint64(len(b.Data))}, true
+	}
+	if before != nil && addr-before.Addr < uint64(len(before.Data)) {
+		return of(before)
+	}
+	for i := len(s.freed) - 1; i >= 0; i-- {
+		if f := &s.freed[i]; addr-f.addr < f.bytes {
+			return Neighbour{f.name, f.addr, f.bytes, true}, true
+		}
+	}
+	switch {
+	case before == nil && after == nil:
+		return Neighbour{}, false
+	case before == nil:
+		return of(after)
+	case after == nil || addr-before.Addr-uint64(len(before.Data)) <= after.Addr-addr:
+		return of(before)
+	}
+	return of(after)
 }
