@@ -3,7 +3,19 @@ package check
 import (
 	"strings"
 
+	"github.com/holdfast-llm/holdfast/amd/emu"
 	"github.com/holdfast-llm/holdfast/amd/isa"
+)
+
+// class is the counter at which an access is known to be complete.
+type class uint8
+
+const (
+	classLoads  class = iota // vmcnt
+	classStores              // vscnt
+	classLocal               // lgkmcnt, LDS
+	classScalar              // lgkmcnt, scalar loads
+	classes
 )
 
 // counters is a set of the counters that an instruction counts in while it is
@@ -59,3 +71,40 @@ var counterTable = func() (t [isa.NumIDs]counters) {
 	}
 	return t
 }()
+
+// tally is what a wave has under way, by counter: the sequence numbers of its
+// memory instructions.
+type tally struct {
+	queue [classes][]uint32
+}
+
+// issue adds an instruction.
+func (t *tally) issue(c counters, seq uint32) {
+	for i := range classes {
+		if c&(1<<i) != 0 {
+			t.queue[i] = append(t.queue[i], seq)
+		}
+	}
+}
+
+// wait takes out what a wait completes, and notes for each counter up to which
+// number everything is. All but n are complete then: LDS instructions end in
+// order, scalar loads in any.
+func (t *tally) wait(n emu.Counters, done *[classes]uint32) {
+	t.complete(classLoads, n.Loads, done)
+	t.complete(classStores, n.Stores, done)
+	t.complete(classLocal, n.Scalar, done)
+	if n.Scalar == 0 {
+		t.complete(classScalar, 0, done)
+	}
+}
+
+// complete leaves at most n of a class under way; n < 0 leaves all.
+func (t *tally) complete(c class, n int, done *[classes]uint32) {
+	q := t.queue[c]
+	if n < 0 || len(q) <= n {
+		return
+	}
+	done[c] = q[len(q)-n-1]
+	t.queue[c] = q[:copy(q, q[len(q)-n:])]
+}

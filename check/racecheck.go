@@ -110,7 +110,7 @@ type raceWave struct {
 	group  *raceGroup
 	number int // in the dispatch
 	now    moment
-	queue  [classes][]uint32 // sequence numbers of what is under way, by counter
+	tally
 
 	own groupClock // what it knows of its workgroup's waves
 	far *clock     // and of other workgroups'
@@ -223,11 +223,7 @@ func (r *racecheck) Instruction(w emu.Wave, in *isa.Inst) {
 		r.giveUp("dispatches of waves with more memory instructions than can be numbered")
 		return
 	}
-	for class := range classes {
-		if c&(1<<class) != 0 {
-			v.queue[class] = append(v.queue[class], v.now.issued)
-		}
-	}
+	v.issue(c, v.now.issued)
 }
 
 // Wait completes what was waited for.
@@ -236,13 +232,7 @@ func (r *racecheck) Wait(w emu.Wave, n emu.Counters) {
 		return
 	}
 	v := r.wave(w)
-	v.complete(classLoads, n.Loads)
-	v.complete(classStores, n.Stores)
-	// All but n: LDS instructions end in order, scalar loads in any.
-	v.complete(classLocal, n.Scalar)
-	if n.Scalar == 0 {
-		v.complete(classScalar, 0)
-	}
+	v.wait(n, &v.now.done)
 	v.acquires = slices.DeleteFunc(v.acquires, func(a acquired) bool {
 		if v.now.done[a.class] < a.seq {
 			return false
@@ -250,16 +240,6 @@ func (r *racecheck) Wait(w emu.Wave, n emu.Counters) {
 		v.learn(a.clock)
 		return true
 	})
-}
-
-// complete leaves at most n of a class under way; n < 0 leaves all.
-func (v *raceWave) complete(c class, n int) {
-	q := v.queue[c]
-	if n < 0 || len(q) <= n {
-		return
-	}
-	v.now.done[c] = q[len(q)-n-1]
-	v.queue[c] = q[:copy(q, q[len(q)-n:])]
 }
 
 // learn adds what an atomic or a flag brought.

@@ -5,17 +5,6 @@ package check
 // instructions are known to come before, and up to which those of each counter
 // are known to be complete.
 
-// class is the counter at which an access is known to be complete.
-type class uint8
-
-const (
-	classLoads  class = iota // vmcnt
-	classStores              // vscnt
-	classLocal               // lgkmcnt, LDS
-	classScalar              // lgkmcnt, scalar loads
-	classes
-)
-
 // moment is what is known of one wave.
 type moment struct {
 	issued uint32
