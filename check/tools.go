@@ -4,5 +4,6 @@ package check
 var makers = map[Tool]func(c *Checker, o Options) detector{
 	Memcheck:  newMemcheck,
 	Racecheck: newRacecheck,
+	Waitcheck: newWaitcheck,
 	Synccheck: newSynccheck,
 }
