@@ -80,20 +80,21 @@ type racecheck struct {
 	c       *Checker
 	uniform bool
 
-	launched *emu.Launched
-	wgp      bool
-	perGroup int // waves of a whole workgroup
-	waves    []*raceWave
-	groups   map[int]*raceGroup
-	places   []uint64       // of memory instructions
-	placeOf  map[uint64]int // by pc
-	global   cells
-	vars     map[uint64]*clock // what is released at an atomic's address
-	readers  [][]mark
-	off      bool // too large to be followed
-	full     bool // there were bytes that more waves read than are remembered
-	silent   *emu.Buffer
-	access   raceAccess
+	launched  *emu.Launched
+	wgp       bool
+	perGroup  int // waves of a whole workgroup
+	waves     []*raceWave
+	groups    map[int]*raceGroup
+	places    []uint64       // of memory instructions
+	placeOf   map[uint64]int // by pc
+	global    cells
+	vars      map[uint64]*clock // what is released at an atomic's address
+	readers   readers
+	off       bool // too large to be followed
+	full      bool // there were bytes that more waves read than are remembered
+	silent    *emu.Buffer
+	compactAt int // how long readers may grow
+	access    raceAccess
 }
 
 // raceGroup is a workgroup under way.
@@ -160,6 +161,7 @@ func (r *racecheck) DispatchBegin(l *emu.Launched) {
 	r.places, r.placeOf = r.places[:0], map[uint64]int{}
 	r.global.clear()
 	r.vars, r.readers, r.off, r.silent = map[uint64]*clock{}, r.readers[:0], false, nil
+	r.compactAt = compactMin
 }
 
 // DispatchEnd lets go of it.
@@ -168,7 +170,7 @@ func (r *racecheck) DispatchEnd(*emu.Launched, error) {
 		r.c.gap(Racecheck, fmt.Sprintf("reads of a byte by more than %d waves that nothing orders: the first are compared with later stores", mostReaders))
 	}
 	r.global.clear()
-	r.waves, r.groups, r.vars, r.readers, r.full = r.waves[:0], nil, nil, nil, false
+	r.waves, r.groups, r.vars, r.full = r.waves[:0], nil, nil, false
 }
 
 // WaveBegin starts to follow a wave.
@@ -352,6 +354,9 @@ func (r *racecheck) Access(a *emu.Access) {
 	v := r.wave(a.Wave)
 	if a.Space != emu.LDS && a.Kind == emu.Load && r.readOnly(a) {
 		return
+	}
+	if len(r.readers) > r.compactAt {
+		r.compact()
 	}
 	t := &r.access
 	if !r.begin(t, v, a) {

@@ -69,11 +69,32 @@ func (r *racecheck) atomic(t *raceAccess, a *emu.Access) {
 
 // span compares an access to bytes with those before it.
 func (t *raceAccess) span(at, n uint64) {
-	if t.a.Kind == emu.Load {
-		t.cells.each(at, n, t.load)
-	} else {
+	if t.a.Kind != emu.Load {
 		t.cells.each(at, n, t.store)
+		return
 	}
+	for whole := at%4 == 0 && n%4 == 0 && !t.a.GLC; whole && n > 0; {
+		if skip := t.sameAgain(at, n); skip > 0 {
+			at, n = at+skip, n-skip
+			continue
+		}
+		t.cells.each(at, 4, t.load)
+		at, n = at+4, n-4
+	}
+	t.cells.each(at, n, t.load)
+}
+
+// sameAgain deals with the first of the dwords in [at, at+n), as long as they look
+// like one that the access has seen already, and says how many bytes they are.
+func (t *raceAccess) sameAgain(at, n uint64) (skip uint64) {
+	for ; skip < n; skip += 4 {
+		c := &t.cells.page(at + skip)[(at+skip)%pageBytes/4]
+		if c.store != t.fine && c.store != 0 || c.reads != t.known.from || t.known.to == 0 {
+			break
+		}
+		c.reads = t.known.to
+	}
+	return skip
 }
 
 // load judges a load of a cell.
@@ -162,7 +183,7 @@ func (t *raceAccess) store(at uint64, c *cell) {
 	}
 	if c.reads != t.before && c.reads != 0 {
 		t.before = c.reads
-		for _, m := range t.r.list(c.reads) {
+		for _, m := range t.r.readers.of(&c.reads) {
 			if x := t.r.waves[m.wave()]; x != t.v {
 				t.ordered(x, m, at)
 			}
@@ -199,43 +220,36 @@ func (t *raceAccess) ordered(x *raceWave, m mark, at uint64) {
 	}
 }
 
-// mostReaders is how many waves' reads of a byte are remembered.
-const mostReaders = 64
-
-// list is what reads stands for.
-func (r *racecheck) list(reads mark) []mark {
-	switch {
-	case reads == 0:
-		return nil
-	case reads&markSplit == 0:
-		return []mark{reads}
-	}
-	return r.readers[reads.number()]
-}
-
-// withReader is reads and this access: without those of the same wave and those
-// that this wave's reads are ordered behind, since what comes after this one
-// comes after them.
+// withReader is reads and this access: without those of the same wave, and
+// while they are few without those that this wave's reads are ordered behind,
+// since what comes after this one comes after them.
 func (t *raceAccess) withReader(reads mark) mark {
-	var list []mark
-	for _, m := range t.r.list(reads) {
+	var list [mostReaders + 1]mark
+	n, mine := 0, false
+	old := t.r.readers.of(&reads)
+	for _, m := range old {
 		x := t.r.waves[m.wave()]
 		if x == t.v {
+			mine = true
 			continue
 		}
-		if know := t.v.knows(x); know.done[m.class()] < m.seq() {
-			list = append(list, m)
+		if len(old) <= fewReaders {
+			if know := t.v.knows(x); know.done[m.class()] >= m.seq() {
+				continue
+			}
 		}
+		list[n] = m
+		n++
 	}
 	switch {
-	case len(list) == 0:
+	case n == 0:
 		return t.mark
-	case len(list) >= mostReaders:
+	case n == mostReaders && !mine:
 		t.r.full = true
 		return reads
 	}
-	t.r.readers = append(t.r.readers, append(list, t.mark))
-	return markSplit | mark(len(t.r.readers)-1)
+	list[n] = t.mark
+	return t.r.readers.add(list[:n+1])
 }
 
 // release says what lacks between access m of wave x and what was to order it.

@@ -31,7 +31,7 @@ func (m mark) number() int  { return int(m &^ markSplit) }
 // cell is what is remembered of 4 bytes, or of one in a split.
 type cell struct {
 	store mark
-	reads mark // one, or the number of a list of them with markSplit
+	reads mark // one, or with markSplit where a list of them is
 }
 
 // cells are pages of shadow memory.
@@ -104,4 +104,74 @@ func (s *cells) each(at, n uint64, f func(at uint64, c *cell)) {
 			*c = parts[0]
 		}
 	}
+}
+
+// mostReaders is how many waves' reads of a byte are remembered, and fewReaders
+// how many are looked through for those that are no longer of interest.
+const (
+	mostReaders = 16
+	fewReaders  = 4
+)
+
+// readers are lists of reads, one after the other. A list never changes, so that
+// cells may share it.
+type readers []mark
+
+// readerBits is how many bits of a list's mark are its length.
+const readerBits = 8
+
+// of is the list that a cell's reads stand for.
+func (r readers) of(reads *mark) []mark {
+	switch {
+	case *reads == 0:
+		return nil
+	case *reads&markSplit == 0:
+		return []mark{*reads}
+	}
+	n := reads.number()
+	return r[n>>readerBits:][:n&(1<<readerBits-1)]
+}
+
+// add is the mark of a new list.
+func (r *readers) add(list []mark) mark {
+	at := len(*r)
+	*r = append(*r, list...)
+	return markSplit | mark(at<<readerBits|len(list))
+}
+
+// compactMin is how long the lists may become before those that no cell has any
+// more are taken out.
+const compactMin = 1 << 20
+
+// compact keeps the lists that cells have.
+func (r *racecheck) compact() {
+	kept, moved := readers{}, map[mark]mark{}
+	move := func(c *cell) {
+		if c.reads&markSplit == 0 || c.store&markSplit != 0 {
+			return
+		}
+		to, ok := moved[c.reads]
+		if !ok {
+			to = kept.add(r.readers.of(&c.reads))
+			moved[c.reads] = to
+		}
+		c.reads = to
+	}
+	all := []*cells{&r.global}
+	for _, g := range r.groups {
+		all = append(all, &g.lds)
+	}
+	for _, s := range all {
+		for _, p := range s.pages {
+			for i := range p {
+				move(&p[i])
+			}
+		}
+		for i := range s.splits {
+			for j := range s.splits[i] {
+				move(&s.splits[i][j])
+			}
+		}
+	}
+	r.readers, r.compactAt = kept, max(compactMin, 2*len(kept))
 }
