@@ -39,7 +39,7 @@ func (rep *Report) JSON(w io.Writer) error {
 	r := rep.Run
 	d := jsonDocument{
 		Format: jsonFormat, Name: r.Name, Hash: r.Hash, Confidence: r.Conf, Planned: r.Planned,
-		Arms: list(r.Arms), Axes: list(r.Axes), Notes: list(r.Notes), Verdicts: list(rep.Verdicts),
+		Arms: list(r.Arms), Axes: list(r.Axes), Notes: list(rep.Notes), Verdicts: list(rep.Verdicts),
 		Comparisons: list(rep.Comparisons), Environment: list(r.Environment), Left: list(rep.Left),
 	}
 	if !rep.Start.IsZero() {

@@ -18,10 +18,11 @@ type forest struct {
 }
 
 type forestRow struct {
-	Label, Arm string
-	Hue        int // of the arm
-	Counts     string
-	Empty      bool // no trial counts
+	Group  string // the point of the matrix, at its first row
+	Label  string // the arm
+	Hue    int    // of the arm
+	Counts string
+	Empty  bool // no trial counts
 	// The places are along x: the point, the ends of Wilson's interval, and those
 	// of Clopper and Pearson's.
 	X, W1, W2, C1, C2 string
@@ -48,13 +49,18 @@ func (rep *Report) forest() *forest {
 	}
 	top = niceTop(top)
 	f := &forest{Conf: percent0(rep.Run.Conf), Ticks: rateTicks(top)}
+	last := ""
 	for i := range rep.Cells {
 		c := &rep.Cells[i]
-		row := forestRow{Label: rep.Run.where(c.At), Arm: c.Arm, Hue: rep.hue(c.Arm), Counts: c.Faults().String(), Empty: c.Faults().N == 0}
+		row := forestRow{Label: c.Arm, Hue: rep.hue(c.Arm), Counts: c.Faults().String(), Empty: c.Faults().N == 0}
+		where := rep.Run.where(c.At)
+		if where != last {
+			row.Group, last = where, where
+		}
 		row.X = place(c.Rate / top)
 		row.W1, row.W2 = place(c.Wilson.Lo/top), place(c.Wilson.Hi/top)
 		row.C1, row.C2 = place(c.ClopperPearson.Lo/top), place(c.ClopperPearson.Hi/top)
-		row.Title = fmt.Sprintf("%s: %v faults, %s, Wilson %s %%, Clopper-Pearson %s %%", strings.Trim(c.Arm+", "+row.Label, ", "), c.Faults(), percent(c.Rate), between(c.Wilson.Lo, c.Wilson.Hi), between(c.ClopperPearson.Lo, c.ClopperPearson.Hi))
+		row.Title = fmt.Sprintf("%s: %v faults, %s, Wilson %s %%, Clopper-Pearson %s %%", strings.Trim(c.Arm+", "+where, ", "), c.Faults(), percent(c.Rate), between(c.Wilson.Lo, c.Wilson.Hi), between(c.ClopperPearson.Lo, c.ClopperPearson.Hi))
 		f.Rows = append(f.Rows, row)
 	}
 	return f

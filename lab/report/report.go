@@ -16,7 +16,8 @@ type Report struct {
 	Cells       []Cell
 	Comparisons []Comparison
 	Verdicts    []Verdict
-	Left        []Trial // trials that no rate counts, in their order
+	Left        []Trial  // trials that no rate counts, in their order
+	Notes       []string // the run's, and what was noticed in counting
 	Start, End  time.Time
 }
 
@@ -67,11 +68,20 @@ func New(r *Run) *Report {
 	if r.Conf == 0 {
 		r.Conf = 0.95
 	}
-	rep := &Report{Run: r}
+	rep := &Report{Run: r, Notes: slices.Clone(r.Notes)}
 	for _, at := range points(r.Axes) {
 		for _, arm := range r.Arms {
 			rep.Cells = append(rep.Cells, r.cell(arm, at))
 		}
+	}
+	inCells := 0
+	for i := range rep.Cells {
+		for _, n := range rep.Cells[i].Counts {
+			inCells += n
+		}
+	}
+	if n := len(r.Trials) - inCells; n > 0 {
+		rep.Notes = append(rep.Notes, some(n, "trial")+" of no arm or point that the experiment's file has, in no rate")
 	}
 	for _, t := range r.Trials {
 		if t.Outcome != Fault && t.Outcome != Clean {

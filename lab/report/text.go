@@ -51,7 +51,7 @@ func (rep *Report) summary() []string {
 	if planned := r.Planned * len(rep.Cells); r.Planned > 0 && len(r.Trials) < planned {
 		lines = append(lines, fmt.Sprintf("not finished: %d of %d planned trials ended", len(r.Trials), planned))
 	}
-	return append(lines, r.Notes...)
+	return append(lines, rep.Notes...)
 }
 
 func plural(o Outcome, n int) string {
