@@ -111,6 +111,8 @@ type raceWave struct {
 	group  *raceGroup
 	number int // in the dispatch
 	now    moment
+	// accessed is the latest instruction of which an access was seen.
+	accessed uint32
 	tally
 
 	own groupClock // what it knows of its workgroup's waves
@@ -167,7 +169,7 @@ func (r *racecheck) DispatchBegin(l *emu.Launched) {
 // DispatchEnd lets go of it.
 func (r *racecheck) DispatchEnd(*emu.Launched, error) {
 	if r.full {
-		r.c.gap(Racecheck, fmt.Sprintf("reads of a byte by more than %d waves that nothing orders: the first are compared with later stores", mostReaders))
+		r.c.gap(Racecheck, fmt.Sprintf("stores to bytes that %d waves read or more: the first %d reads are compared", mostReaders, mostReaders))
 	}
 	r.global.clear()
 	r.waves, r.groups, r.vars, r.full = r.waves[:0], nil, nil, false
@@ -362,9 +364,11 @@ func (r *racecheck) Access(a *emu.Access) {
 	if !r.begin(t, v, a) {
 		return
 	}
+	second := v.accessed == v.now.issued // of a DS instruction with two addresses
+	v.accessed = v.now.issued
 	if a.Kind == emu.Store {
 		v.remember()
-		r.lanes(v, a)
+		r.lanes(v, a, second)
 	}
 	if a.Kind == emu.Atomic {
 		r.atomic(t, a)

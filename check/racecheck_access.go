@@ -183,7 +183,9 @@ func (t *raceAccess) store(at uint64, c *cell) {
 	}
 	if c.reads != t.before && c.reads != 0 {
 		t.before = c.reads
-		for _, m := range t.r.readers.of(&c.reads) {
+		list := t.r.readers.of(&c.reads)
+		t.r.full = t.r.full || len(list) == mostReaders
+		for _, m := range list {
 			if x := t.r.waves[m.wave()]; x != t.v {
 				t.ordered(x, m, at)
 			}
@@ -245,8 +247,7 @@ func (t *raceAccess) withReader(reads mark) mark {
 	case n == 0:
 		return t.mark
 	case n == mostReaders && !mine:
-		t.r.full = true
-		return reads
+		return reads // a store to it will say so
 	}
 	list[n] = t.mark
 	return t.r.readers.add(list[:n+1])

@@ -9,13 +9,14 @@ import (
 	"github.com/holdfast-llm/holdfast/amd/isa"
 )
 
-// lanes looks for lanes of one store that write to the same byte.
-func (r *racecheck) lanes(v *raceWave, a *emu.Access) {
+// lanes looks for lanes of one store that write to the same byte. second says
+// that it is the second access of an instruction with two addresses.
+func (r *racecheck) lanes(v *raceWave, a *emu.Access, second bool) {
 	if a.Space == emu.Scalar || apart(a) {
 		return
 	}
 	owner := map[uint64]int{} // by byte
-	data := storeData(a)
+	data := storeData(a, second)
 	for lanes := a.Lanes; lanes != 0; lanes &= lanes - 1 {
 		lane := bits.TrailingZeros64(lanes)
 		for i := range uint64(a.Bytes) {
@@ -63,19 +64,23 @@ func apart(a *emu.Access) bool {
 }
 
 // storeData gives the bytes that a lane stores, or is nil if it is not known
-// which registers they are in.
-func storeData(a *emu.Access) func(lane, i int) byte {
+// which registers they are in. second is for the second of two addresses.
+func storeData(a *emu.Access, second bool) func(lane, i int) byte {
 	in := a.Inst
 	args := in.Args()
 	at := 1
 	switch in.Op.Format {
 	case isa.MUBUF:
 		at = 0
-	case isa.FLAT, isa.GLOBAL, isa.DS:
+	case isa.FLAT, isa.GLOBAL:
+	case isa.DS:
+		if second {
+			at = 2
+		}
 	default:
 		return nil
 	}
-	if at >= len(args) || args[at].Kind != isa.VGPR || strings.Contains(in.Op.Name, "2addr") {
+	if at >= len(args) || args[at].Kind != isa.VGPR {
 		return nil
 	}
 	reg, shift := int(args[at].Reg), 0
