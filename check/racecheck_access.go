@@ -283,36 +283,60 @@ func (r *racecheck) named(pc uint64) string {
 	return fmt.Sprintf("%s at %#x", name, pc-r.launched.Kernel.Module.Base)
 }
 
-// report adds a finding about this access and access m of wave x.
+// report adds a finding about this access and access m of wave x. Of two that
+// nothing orders, the one with the lower pc comes first, whichever was first here:
+// the finding is the same in every schedule.
 func (t *raceAccess) report(k Kind, x *raceWave, m mark, at uint64, missing string) {
 	pc, other := t.a.Wave.PC(), t.r.places[m.place()]
-	if t.r.c.known(Racecheck, k, pc, other) {
+	swap := k == Unordered && other < pc
+	pcs := []uint64{pc, other}
+	if swap {
+		slices.Reverse(pcs)
+	}
+	if t.r.c.known(Racecheck, k, pcs...) {
 		return
 	}
 	f := Finding{Tool: Racecheck, Kind: k, Bytes: t.a.Bytes, Missing: missing}
 	f.Buffer, f.Offset = t.r.where(t.a.Space, at)
-	what := "stored"
-	switch {
-	case m&markAtomic != 0:
-		what = "changed by an atomic"
-	case m.class() != classStores && !t.r.isStore(other):
-		what = "loaded"
-	}
-	who := fmt.Sprintf("wave %d of the same workgroup", x.wave)
-	if x.group != t.v.group {
-		who = fmt.Sprintf("wave %d of workgroup (%d,%d,%d)", x.wave, x.place.group[0], x.place.group[1], x.place.group[2])
-	}
-	why := map[Kind]string{
-		Unordered:      "nothing orders the two",
-		ReleaseMissing: "that need not be complete",
-		AcquireMissing: "the cache may hold what was there before",
-		ScopeTooNarrow: "the GL1 may hold what was there before",
-	}[k]
-	f.Message = fmt.Sprintf("%s of %d bytes at %q + %d, %s before by %s: %s", t.a.Kind, t.a.Bytes, f.Buffer, f.Offset, what, who, why)
 	earlier := x.place
 	earlier.pc = other
 	f.Sites = []Site{t.r.c.site(t.a.Wave, laneAt(t.a, at)), t.r.c.siteOf(earlier, -1)}
+	what, did := t.a.Kind.String(), t.r.did(m, other)
+	if k == Unordered {
+		both := []string{what, did}
+		if swap {
+			slices.Reverse(both)
+			slices.Reverse(f.Sites)
+		}
+		f.Message = fmt.Sprintf("%s and %s at %q + %d by %s: nothing orders the two", both[0], both[1], f.Buffer, f.Offset, waves(t.v, x))
+	} else {
+		why := map[Kind]string{
+			ReleaseMissing: "need not be complete",
+			AcquireMissing: "may be hidden by what a cache has from before",
+			ScopeTooNarrow: "may be hidden by what the GL1 has from before",
+		}[k]
+		f.Message = fmt.Sprintf("%s of %d bytes at %q + %d behind a %s by %s, which %s", what, t.a.Bytes, f.Buffer, f.Offset, did, waves(x, t.v), why)
+	}
 	t.r.c.report(f)
+}
+
+// waves names two waves, the second only as far as it differs.
+func waves(x, y *raceWave) string {
+	if x.group == y.group {
+		return fmt.Sprintf("another wave (%d, %d) of the workgroup", min(x.wave, y.wave), max(x.wave, y.wave))
+	}
+	return "a wave of another workgroup"
+}
+
+// did is what access m, the instruction at pc, was.
+func (r *racecheck) did(m mark, pc uint64) string {
+	switch {
+	case m&markAtomic != 0:
+		return emu.Atomic.String()
+	case m.class() == classStores || m.class() == classLocal && r.isStore(pc):
+		return emu.Store.String()
+	}
+	return emu.Load.String()
 }
 
 // isStore says whether the instruction at pc, in LDS, is a store.

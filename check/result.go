@@ -40,6 +40,8 @@ type Found struct {
 	Run        string `json:"run,omitempty"` // the flags of the first of them, if there were several
 	Expected   bool   `json:"expected,omitempty"`
 	Suppressed string `json:"suppressed,omitempty"` // the reason given for it
+
+	in []int // the runs, from 0
 }
 
 // counts reports whether a finding speaks against the kernel.
@@ -115,16 +117,18 @@ func (r *Result) add(o *Result, flags string) {
 		r.Summary.Tools = o.Summary.Tools
 		r.objects = o.objects
 	}
+	run := r.Runs
 	r.Runs += o.Runs
 	for _, f := range o.Findings {
 		i := slices.IndexFunc(r.Findings, func(known Found) bool { return sameFinding(known.Finding) == sameFinding(f.Finding) })
 		if i < 0 {
-			f.Run = flags
+			f.Run, f.in = flags, []int{run}
 			r.Findings = append(r.Findings, f)
 			continue
 		}
 		r.Findings[i].Count += f.Count
 		r.Findings[i].Runs++
+		r.Findings[i].in = append(r.Findings[i].in, run)
 	}
 	r.Summary.add(o.Summary)
 	for _, a := range o.Approximate {
