@@ -18,7 +18,7 @@ const module = "github.com/holdfast-llm/holdfast/"
 // packages are at 0.
 var place = map[string]int{
 	"gguf/quant": 1, "internal/memory": 1,
-	"gguf": 2, "sample": 2, "amd/isa": 2, "amd/hsaco": 2,
+	"gguf": 2, "sample": 2, "amd/isa": 2, "amd/hsaco": 2, "lab/stat": 2,
 	"gguf/inspect": 3, "amd/hsaco/inspect": 3, "gguf/quantize": 3, "internal/reference": 3, "internal/synth": 3,
 	"op": 10, "attn": 10, "amd/emu": 10, "amd/emu/recorded": 11, "text/token": 10, "text/chat": 10,
 	"attn/kv":         11,
@@ -31,7 +31,8 @@ var place = map[string]int{
 	"model": 40, "model/embedded": 40,
 	"model/embedded/train/export": 41, "model/embedded/train/corpus": 41,
 	"engine": 50,
-	"bench":  60, "check": 60,
+	"bench":  60, "check": 60, "lab": 60,
+	"lab/report":   61,
 	"cmd/holdfast": 70,
 }
 

@@ -36,6 +36,7 @@ func commands() []command {
 		{"diff", "name the first command in which two recorded runs differ", diffMain},
 		{"check", "name what is wrong with a GPU kernel, on the software gfx11 device", checkMain},
 		{"replay", "run a recorded dispatch again on the software gfx11 device", replayMain},
+		{"lab", "count faults: how many trials a claim takes, and what trials show", labMain},
 		{"inspect", "show a GGUF file's metadata and tensors", inspectMain},
 		{"quantize", "convert a GGUF file's tensors to another type", quantizeMain},
 		{"version", "print the version", versionMain},

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"io"
 	"time"
+
+	"github.com/holdfast-llm/holdfast/lab"
 )
 
 // jsonFormat is the version of the document.
@@ -15,7 +17,7 @@ type jsonDocument struct {
 	Hash        string       `json:"experiment_sha256"`
 	Confidence  float64      `json:"confidence"`
 	Arms        []string     `json:"arms"`
-	Axes        []Axis       `json:"axes"`
+	Axes        []lab.Axis   `json:"axes"`
 	Start       *time.Time   `json:"start,omitempty"`
 	End         *time.Time   `json:"end,omitempty"`
 	Planned     int          `json:"planned_trials_of_each_cell,omitempty"`
@@ -23,8 +25,8 @@ type jsonDocument struct {
 	Verdicts    []Verdict    `json:"verdicts"`
 	Cells       []jsonCell   `json:"cells"`
 	Comparisons []Comparison `json:"comparisons"`
-	Environment []Field      `json:"environment"`
-	Left        []Trial      `json:"in_no_rate"`
+	Environment []lab.Field  `json:"environment"`
+	Left        []lab.Trial  `json:"in_no_rate"`
 }
 
 type jsonCell struct {

@@ -46,7 +46,7 @@ func (rep *Report) JUnit(w io.Writer) error {
 	rates := junitSuite{Name: r.Name + " rates"}
 	for i := range rep.Cells {
 		c := &rep.Cells[i]
-		x := junitCase{Class: r.Name + " rates", Name: strings.Trim(c.Arm+", "+r.where(c.At), ", ")}
+		x := junitCase{Class: r.Name + " rates", Name: strings.Trim(c.Arm+", "+r.Where(c.At), ", ")}
 		if c.Faults().N == 0 {
 			x.Skipped = &junitNote{Message: c.Says}
 		} else {

@@ -53,7 +53,7 @@ func (rep *Report) forest() *forest {
 	for i := range rep.Cells {
 		c := &rep.Cells[i]
 		row := forestRow{Label: c.Arm, Hue: rep.hue(c.Arm), Counts: c.Faults().String(), Empty: c.Faults().N == 0}
-		where := rep.Run.where(c.At)
+		where := rep.Run.Where(c.At)
 		if where != last {
 			row.Group, last = where, where
 		}

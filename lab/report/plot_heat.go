@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/holdfast-llm/holdfast/lab"
 )
 
 // heat is the map of an arm's rates over the matrix: the last axis across, the
@@ -53,10 +55,10 @@ func (rep *Report) heats() (hs []heat) {
 		}
 		return append(hs, *h)
 	}
-	down := points(axes[:len(axes)-1])
+	down := lab.Points(axes[:len(axes)-1])
 	var labels []string
 	for _, at := range down {
-		labels = append(labels, rep.Run.where(at))
+		labels = append(labels, rep.Run.Where(at))
 	}
 	for _, arm := range rep.Run.Arms {
 		h := newHeat(arm, last, labels)
@@ -70,7 +72,7 @@ func (rep *Report) heats() (hs []heat) {
 	return hs
 }
 
-func newHeat(title string, axis Axis, labels []string) *heat {
+func newHeat(title string, axis lab.Axis, labels []string) *heat {
 	const column, letter = 60, 6.8 // pixels, at the least
 	h := &heat{Title: title, Across: axis.Name, Height: heatHead, labels: 1}
 	for _, l := range append([]string{axis.Name}, labels...) {

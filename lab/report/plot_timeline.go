@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/holdfast-llm/holdfast/lab"
 )
 
 // timeline is the plot of the trials and events over time: a lane for each arm,
@@ -55,11 +57,11 @@ func (rep *Report) timeline() *timeline {
 				continue
 			}
 			title := fmt.Sprintf("trial %s: %s", x.ID, x.Outcome)
-			if at := rep.Run.where(x.At); at != "" {
+			if at := rep.Run.Where(x.At); at != "" {
 				title += ", " + at
 			}
-			if why := x.why(); why != "" {
-				title += ": " + why
+			if because := why(x); because != "" {
+				title += ": " + because
 			}
 			all = append(all, stretch{share(x.Start), share(x.End), strings.ReplaceAll(string(x.Outcome), " ", "-"), title, 1})
 		}
@@ -114,7 +116,7 @@ func gather(all []stretch) (marks []mark) {
 
 // rank puts faults after all else.
 func rank(class string) int {
-	if class == string(Fault) {
+	if class == string(lab.Fault) {
 		return 1
 	}
 	return 0

@@ -4,34 +4,34 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/holdfast-llm/holdfast/lab"
 	"github.com/holdfast-llm/holdfast/lab/stat"
 )
 
 // Report is what a run shows. All its fields are computed by New.
 type Report struct {
-	Run         *Run
+	Run         *lab.Journal
 	Cells       []Cell
 	Comparisons []Comparison
 	Verdicts    []Verdict
-	Left        []Trial  // trials that no rate counts, in their order
-	Notes       []string // the run's, and what was noticed in counting
+	Left        []lab.Trial // trials that no rate counts, in their order
+	Notes       []string    // what was noticed in reading and counting
 	Start, End  time.Time
 }
 
 // Cell is an arm at a point of the matrix.
 type Cell struct {
-	Arm            string          `json:"arm"`
-	At             []string        `json:"at,omitempty"`
-	Counts         map[Outcome]int `json:"counts"`
-	Faces          []FaceCount     `json:"faces,omitempty"` // of the faults
-	Rate           float64         `json:"rate"`
-	Wilson         stat.Interval   `json:"wilson"`
-	ClopperPearson stat.Interval   `json:"clopper_pearson"`
-	Upper          float64         `json:"upper"` // one-sided
-	Lower          float64         `json:"lower"`
+	Arm            string              `json:"arm"`
+	At             []string            `json:"at,omitempty"`
+	Counts         map[lab.Outcome]int `json:"counts"`
+	Faces          []FaceCount         `json:"faces,omitempty"` // of the faults
+	Rate           float64             `json:"rate"`
+	Wilson         stat.Interval       `json:"wilson"`
+	ClopperPearson stat.Interval       `json:"clopper_pearson"`
+	Upper          float64             `json:"upper"` // one-sided
+	Lower          float64             `json:"lower"`
 	// Three is the rule of three's bound; 0 unless no fault was seen.
 	Three float64 `json:"rule_of_three,omitempty"`
 	Says  string  `json:"says"`
@@ -46,7 +46,7 @@ type FaceCount struct {
 
 // Faults are the faults among the counted trials.
 func (c *Cell) Faults() stat.Rate {
-	return stat.Rate{K: c.Counts[Fault], N: c.Counts[Fault] + c.Counts[Clean]}
+	return stat.Rate{K: c.Counts[lab.Fault], N: c.Counts[lab.Fault] + c.Counts[lab.Clean]}
 }
 
 // Comparison is of an arm with the first one, at the same point.
@@ -63,15 +63,18 @@ type Comparison struct {
 	Says    string        `json:"says"`
 }
 
-// New computes a run's report. The run's confidence is 0.95 if it has none.
-func New(r *Run) *Report {
-	if r.Conf == 0 {
-		r.Conf = 0.95
+// New computes the report of what a journal tells.
+func New(r *lab.Journal) *Report {
+	rep := &Report{Run: r}
+	if r.Cut {
+		rep.Notes = append(rep.Notes, "the journal's last line was cut off, and is left out")
 	}
-	rep := &Report{Run: r, Notes: slices.Clone(r.Notes)}
-	for _, at := range points(r.Axes) {
+	if n := len(r.Open); n > 0 {
+		rep.Notes = append(rep.Notes, some(n, "trial")+" started and did not end, in no rate")
+	}
+	for _, at := range lab.Points(r.Axes) {
 		for _, arm := range r.Arms {
-			rep.Cells = append(rep.Cells, r.cell(arm, at))
+			rep.Cells = append(rep.Cells, rep.cell(arm, at))
 		}
 	}
 	inCells := 0
@@ -84,7 +87,7 @@ func New(r *Run) *Report {
 		rep.Notes = append(rep.Notes, some(n, "trial")+" of no arm or point that the experiment's file has, in no rate")
 	}
 	for _, t := range r.Trials {
-		if t.Outcome != Fault && t.Outcome != Clean {
+		if !t.Outcome.Counts() {
 			rep.Left = append(rep.Left, t)
 		}
 	}
@@ -96,30 +99,16 @@ func New(r *Run) *Report {
 	return rep
 }
 
-// points are all points of the matrix, the last axis fastest: one without axes.
-func points(axes []Axis) [][]string {
-	all := [][]string{nil}
-	for _, a := range axes {
-		var next [][]string
-		for _, p := range all {
-			for _, v := range a.Values {
-				next = append(next, append(slices.Clone(p), v))
-			}
-		}
-		all = next
-	}
-	return all
-}
-
-func (r *Run) cell(arm string, at []string) Cell {
-	c := Cell{Arm: arm, At: at, Counts: map[Outcome]int{}}
+func (rep *Report) cell(arm string, at []string) Cell {
+	r := rep.Run
+	c := Cell{Arm: arm, At: at, Counts: map[lab.Outcome]int{}}
 	for i := range r.Trials {
 		t := &r.Trials[i]
 		if t.Arm != arm || !slices.Equal(t.At, at) {
 			continue
 		}
 		c.Counts[t.Outcome]++
-		if t.Outcome == Fault {
+		if t.Outcome == lab.Fault {
 			for _, f := range t.Faces {
 				c.countFace(f)
 			}
@@ -168,7 +157,7 @@ func (rep *Report) compare() {
 		return
 	}
 	var ps []float64
-	for _, at := range points(r.Axes) {
+	for _, at := range lab.Points(r.Axes) {
 		base := rep.cellAt(r.Arms[0], at).Faults()
 		for _, arm := range r.Arms[1:] {
 			c := Comparison{Arm: arm, Against: r.Arms[0], At: at, A: rep.cellAt(arm, at).Faults(), B: base}
@@ -197,7 +186,7 @@ func (rep *Report) cellAt(arm string, at []string) *Cell {
 			return c
 		}
 	}
-	return &Cell{Counts: map[Outcome]int{}}
+	return &Cell{Counts: map[lab.Outcome]int{}}
 }
 
 // says is whether the two rates are told apart, and if not, what difference the
@@ -271,23 +260,11 @@ func (rep *Report) span() {
 }
 
 // count is how many trials had the outcome.
-func (rep *Report) count(o Outcome) (n int) {
+func (rep *Report) count(o lab.Outcome) (n int) {
 	for _, t := range rep.Run.Trials {
 		if t.Outcome == o {
 			n++
 		}
 	}
 	return n
-}
-
-// where is a point of the matrix in words: "depth 2100, align 256".
-func (r *Run) where(at []string) string {
-	var s []string
-	for i, v := range at {
-		if i < len(r.Axes) {
-			v = r.Axes[i].Name + " " + v
-		}
-		s = append(s, v)
-	}
-	return strings.Join(s, ", ")
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/holdfast-llm/holdfast/lab"
 )
 
 // table is what the text, Markdown and HTML print.
@@ -103,9 +105,9 @@ func (rep *Report) rates() *table {
 }
 
 // leftOutcomes are the outcomes that no rate counts, of which there were some.
-func (rep *Report) leftOutcomes() (os []Outcome) {
-	for _, o := range outcomes {
-		if o != Fault && o != Clean && rep.count(o) > 0 {
+func (rep *Report) leftOutcomes() (os []lab.Outcome) {
+	for _, o := range lab.Outcomes {
+		if !o.Counts() && rep.count(o) > 0 {
 			os = append(os, o)
 		}
 	}
@@ -128,8 +130,13 @@ func (rep *Report) differences() *table {
 	t.column("so", false)
 	for i := range rep.Comparisons {
 		c := &rep.Comparisons[i]
-		row := append([]string{}, c.At...)
-		t.row(append(row, c.Arm, c.Against, fmt.Sprintf("%v, %v", c.A, c.B), digitsOf(c.Diff), between(c.Within.Lo, c.Within.Hi), pValue(c.P), pValue(c.Holm), c.Says)...)
+		row := append(append([]string{}, c.At...), c.Arm, c.Against, fmt.Sprintf("%v, %v", c.A, c.B))
+		if c.A.N == 0 || c.B.N == 0 {
+			row = append(row, "-", "-", "-", "-")
+		} else {
+			row = append(row, digitsOf(c.Diff), between(c.Within.Lo, c.Within.Hi), pValue(c.P), pValue(c.Holm))
+		}
+		t.row(append(row, c.Says)...)
 	}
 	return t
 }
@@ -147,7 +154,7 @@ func (rep *Report) faces() *table {
 	for i := range rep.Cells {
 		c := &rep.Cells[i]
 		for _, f := range c.Faces {
-			t.row(append(append([]string{}, c.At...), c.Arm, f.Face, fmt.Sprintf("%d of %d", f.Count, c.Counts[Fault]))...)
+			t.row(append(append([]string{}, c.At...), c.Arm, f.Face, fmt.Sprintf("%d of %d", f.Count, c.Counts[lab.Fault]))...)
 		}
 	}
 	return t
@@ -163,18 +170,19 @@ func (rep *Report) left() *table {
 	}
 	t.column("outcome", false)
 	t.column("reason", false)
-	for _, x := range rep.Left {
+	for i := range rep.Left {
+		x := &rep.Left[i]
 		row := []string{x.ID, x.Arm}
 		if len(rep.Run.Axes) > 0 {
-			row = append(row, rep.Run.where(x.At))
+			row = append(row, rep.Run.Where(x.At))
 		}
-		t.row(append(row, string(x.Outcome), x.why())...)
+		t.row(append(row, string(x.Outcome), why(x))...)
 	}
 	return t
 }
 
 // why is the reason why a trial does not count, or the faces that it showed.
-func (t *Trial) why() string {
+func why(t *lab.Trial) string {
 	if t.Reason != "" {
 		return oneLine(t.Reason)
 	}

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/holdfast-llm/holdfast/lab"
 )
 
 // section is a part of the report as the text and Markdown have it.
@@ -35,7 +37,7 @@ func (rep *Report) sections() []section {
 func (rep *Report) summary() []string {
 	r := rep.Run
 	var counts []string
-	for _, o := range outcomes {
+	for _, o := range lab.Outcomes {
 		if n := rep.count(o); n > 0 {
 			counts = append(counts, fmt.Sprintf("%d %s", n, plural(o, n)))
 		}
@@ -54,8 +56,8 @@ func (rep *Report) summary() []string {
 	return append(lines, rep.Notes...)
 }
 
-func plural(o Outcome, n int) string {
-	if o == Fault && n != 1 {
+func plural(o lab.Outcome, n int) string {
+	if o == lab.Fault && n != 1 {
 		return "faults"
 	}
 	return string(o)

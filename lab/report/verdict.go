@@ -2,8 +2,8 @@ package report
 
 import (
 	"fmt"
-	"strings"
 
+	"github.com/holdfast-llm/holdfast/lab"
 	"github.com/holdfast-llm/holdfast/lab/stat"
 )
 
@@ -20,20 +20,9 @@ const (
 
 // Verdict is a claim with its ruling.
 type Verdict struct {
-	Claim  Claim    `json:"claim"`
-	Ruling Ruling   `json:"ruling"`
-	Why    []string `json:"why"` // for each point of the matrix, those that decide first
-}
-
-// String is the claim in words.
-func (c Claim) String() string {
-	switch c.Kind {
-	case AtMost:
-		return fmt.Sprintf("%s faults in at most %s of trials", c.Arm, percent(c.Rate))
-	case Lower:
-		return fmt.Sprintf("%s faults less often than %s", c.Arm, c.Against)
-	}
-	return fmt.Sprintf("%s faults at another rate than %s", c.Arm, c.Against)
+	Claim  lab.Claim `json:"claim"`
+	Ruling Ruling    `json:"ruling"`
+	Why    []string  `json:"why"` // for each point of the matrix, those that decide first
 }
 
 // Shown reports whether all claims are shown; it is true without claims.
@@ -50,12 +39,12 @@ func (rep *Report) Shown() bool {
 // them, each at the claim's confidence, which is then that of the whole; it is
 // refuted if it is at one, for which there are as many chances as points, so
 // there the confidence is Bonferroni's.
-func (rep *Report) judge(c Claim) Verdict {
+func (rep *Report) judge(c lab.Claim) Verdict {
 	whys := map[Ruling][]string{}
-	all := points(rep.Run.Axes)
+	all := lab.Points(rep.Run.Axes)
 	for _, at := range all {
 		ruling, why := rep.judgeAt(c, at, len(all))
-		if where := rep.Run.where(at); where != "" {
+		if where := rep.Run.Where(at); where != "" {
 			why = where + ": " + why
 		}
 		whys[ruling] = append(whys[ruling], why)
@@ -70,9 +59,9 @@ func (rep *Report) judge(c Claim) Verdict {
 	return v
 }
 
-func (rep *Report) judgeAt(c Claim, at []string, many int) (Ruling, string) {
+func (rep *Report) judgeAt(c lab.Claim, at []string, many int) (Ruling, string) {
 	a := rep.cellAt(c.Arm, at).Faults()
-	if c.Kind == AtMost {
+	if c.Kind == lab.AtMost {
 		return judgeBound(c, a, many)
 	}
 	b := rep.cellAt(c.Against, at).Faults()
@@ -81,7 +70,7 @@ func (rep *Report) judgeAt(c Claim, at []string, many int) (Ruling, string) {
 	}
 	p := stat.FisherExact(a, b)
 	why := fmt.Sprintf("%v against %v, p %s", a, b, pValue(p))
-	switch wrongWay := c.Kind == Lower && a.Value() > b.Value(); {
+	switch wrongWay := c.Kind == lab.Lower && a.Value() > b.Value(); {
 	case wrongWay && p*float64(many) <= 1-c.Conf:
 		return Refuted, why
 	case p > 1-c.Conf || wrongWay:
@@ -91,7 +80,7 @@ func (rep *Report) judgeAt(c Claim, at []string, many int) (Ruling, string) {
 }
 
 // judgeBound rules by the one-sided exact bounds.
-func judgeBound(c Claim, a stat.Rate, many int) (Ruling, string) {
+func judgeBound(c lab.Claim, a stat.Rate, many int) (Ruling, string) {
 	upper, lower := a.Upper(c.Conf), a.Lower(1-(1-c.Conf)/float64(many))
 	switch {
 	case lower > c.Rate:
@@ -106,16 +95,4 @@ func judgeBound(c Claim, a stat.Rate, many int) (Ruling, string) {
 		why += fmt.Sprintf("; without another fault %s would do", some(n-a.N, "more trial"))
 	}
 	return Undecided, why
-}
-
-// headline is the verdict of all claims in a line; "" without claims.
-func (rep *Report) headline() string {
-	if len(rep.Verdicts) == 0 {
-		return ""
-	}
-	var s []string
-	for _, v := range rep.Verdicts {
-		s = append(s, fmt.Sprintf("%s: %s", v.Ruling, v.Claim))
-	}
-	return strings.Join(s, "; ")
 }
