@@ -1,8 +1,8 @@
 package emu
 
 import (
-	"fmt"
 	"encoding/binary"
+	"fmt"
 	"math/bits"
 	"strings"
 
