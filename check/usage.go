@@ -59,9 +59,15 @@ func (r *regSet) add(o *isa.Operand, h halves) {
 	}
 }
 
-// halvesOf is which halves of its data a memory instruction moves, if not both,
-// and which operand that is.
+// halvesOf is which halves of an operand an instruction moves, if not both, and
+// which operand that is: of the data of a memory instruction.
 func halvesOf(in *isa.Inst) (h halves, operand int) {
+	switch { // results that are a half, though no operand says so
+	case strings.HasPrefix(in.Op.Name, "v_fma_mixlo"):
+		return low, 0
+	case strings.HasPrefix(in.Op.Name, "v_fma_mixhi"):
+		return high, 0
+	}
 	if in.Op.Format < isa.DS || in.Op.Format > isa.MTBUF || strings.Contains(in.Op.Name, "_format_") {
 		return whole, -1
 	}
@@ -246,6 +252,20 @@ func (u *usage) touched(w emu.Wave) (reads, writes regSet) {
 	if !u.relative {
 		return u.reads, u.writes
 	}
+	to, from := u.moved(w)
+	name := u.in.Op.Name
+	writes.add(&to, whole)
+	reads.add(&from, whole)
+	reads.addS(isa.RegM0, 1)
+	if strings.Contains(name, "swaprel") {
+		reads.add(&to, whole)
+		writes.add(&from, whole)
+	}
+	return reads, writes
+}
+
+// moved is the destination and the source of a move that m0 counts on.
+func (u *usage) moved(w emu.Wave) (to, from isa.Operand) {
 	m0, name := int(w.SGPR(isa.RegM0)), u.in.Op.Name
 	src, dst := m0, m0
 	if strings.Contains(name, "_2_") || strings.Contains(name, "swaprel") {
@@ -257,21 +277,13 @@ func (u *usage) touched(w emu.Wave) (reads, writes regSet) {
 	if strings.Contains(name, "movrels_") {
 		dst = 0
 	}
-	moved := func(o isa.Operand, by int) isa.Operand {
+	count := func(o isa.Operand, by int) isa.Operand {
 		if r := int(o.Reg) + by; !o.IsConst() && r < 256 {
 			o.Reg = uint16(r)
 		}
 		return o
 	}
-	to, from := moved(u.in.Operands[0], dst), moved(u.in.Operands[1], src)
-	writes.add(&to, whole)
-	reads.add(&from, whole)
-	reads.addS(isa.RegM0, 1)
-	if strings.Contains(name, "swaprel") {
-		reads.add(&to, whole)
-		writes.add(&from, whole)
-	}
-	return reads, writes
+	return count(u.in.Operands[0], dst), count(u.in.Operands[1], src)
 }
 
 // of is the lanes of vector registers that an instruction looks at when a wave

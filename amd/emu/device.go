@@ -74,6 +74,9 @@ type Placement struct {
 	// NonCoherent memory is seen by host and device only after Flush and
 	// Invalidate.
 	NonCoherent bool
+	// Uninitialised says that nobody has given the bytes a meaning: to observers,
+	// the device runs alike.
+	Uninitialised bool
 }
 
 // Alloc allocates a buffer of n zero bytes.
@@ -115,7 +118,7 @@ func (d *Device) place(name string, data []byte, p Placement) (*Buffer, error) {
 	if addr > heapLimit || n > heapLimit-addr {
 		return nil, fmt.Errorf("emu: buffer %q: %d bytes at %#x end past the address space (%#x)", name, n, addr, uint64(heapLimit))
 	}
-	b := &Buffer{Name: name, Addr: addr, Data: data, Residency: p.Residency}
+	b := &Buffer{Name: name, Addr: addr, Data: data, Residency: p.Residency, Uninitialised: p.Uninitialised}
 	if p.NonCoherent {
 		b.host = append([]byte(nil), data...)
 	}

@@ -95,3 +95,16 @@ func (p *permutation) apply(w *wave, dst, src *lanes) uint64 {
 	}
 	return p.enabled
 }
+
+// DPPSource is the lane that a lane takes the first source of a DPP instruction
+// from; reads is false if it takes 0 instead, writes if its destination stays as it
+// is. exec is the active lanes of n.
+func DPPSource(m *isa.Mods, exec uint64, n, lane int) (from int, reads, writes bool) {
+	p := newPermutation(m)
+	if p == nil {
+		return lane, true, true
+	}
+	from = int(p.from[lane&63])
+	valid := p.inside>>(lane&63)&1 != 0 && from < n && (p.inactive || exec>>from&1 != 0)
+	return from, valid, p.enabled>>(lane&63)&1 != 0 && (valid || p.zero)
+}

@@ -62,6 +62,9 @@ func (w Wave) ComputeUnit() int { return w.w.cu }
 // the isa.Reg constants up to RegExecHi.
 func (w Wave) SGPR(n int) uint32 { return w.w.sgpr[n&127] }
 
+// SCC is the scalar condition code.
+func (w Wave) SCC() bool { return w.w.scc }
+
 // VGPRs is how many vector registers the wave has.
 func (w Wave) VGPRs() int { return len(w.w.vgpr) }
 

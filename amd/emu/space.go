@@ -23,6 +23,9 @@ type Buffer struct {
 	// WriteOnly says that nothing is to be read from it. The device does not mind;
 	// checkers do.
 	WriteOnly bool
+	// Uninitialised says that nobody had given the bytes a meaning when the buffer
+	// was allocated: see Placement.
+	Uninitialised bool
 
 	host []byte // the host's copy of memory that is not coherent: host.go
 }
