@@ -36,13 +36,24 @@ func TestTheCorpusIsAsExpected(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tool, _, _ := strings.Cut(strings.TrimPrefix(filepath.ToSlash(path), filepath.ToSlash(root)+"/"), "/")
-		if len(c.Expected) > 0 {
-			positives[tool]++
-		} else {
-			negatives[tool]++
+		ran := c.Tools
+		if len(ran) == 0 {
+			ran = presentNames()
 		}
-		t.Run(tool+"/"+c.Name, func(t *testing.T) {
+		for _, tool := range ran {
+			if len(c.Expected) == 0 {
+				negatives[tool]++
+			}
+		}
+		found := map[string]bool{}
+		for _, e := range c.Expected {
+			found[e.Tool] = true
+		}
+		for tool := range found {
+			positives[tool]++
+		}
+		name := strings.TrimSuffix(strings.TrimPrefix(filepath.ToSlash(path), filepath.ToSlash(root)+"/"), ".toml")
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := c.Run(context.Background(), Settings{Sweep: sweep, Builder: builder})
 			if errors.Is(r.Err, ErrNoCompiler) {
@@ -61,4 +72,11 @@ func TestTheCorpusIsAsExpected(t *testing.T) {
 			t.Errorf("%s: %d cases find something and %d nothing: there are to be more of these", tool, n, negatives[tool])
 		}
 	}
+}
+
+func presentNames() (names []string) {
+	for _, t := range presentTools() {
+		names = append(names, string(t))
+	}
+	return names
 }
