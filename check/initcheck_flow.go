@@ -78,7 +78,7 @@ var bitFlows = map[string]flow{
 // sumFlows are of operations that carry upward.
 var sumFlows = map[string]flow{
 	"add": flowSum, "sub": flowSum, "add_nc": flowSum, "sub_nc": flowSum, "subrev_nc": flowSum, "addk": flowSum,
-	"add3": flowSum, "mul_lo": flowSum, "mul": flowSum, "mulk": flowSum, "mad_u32": flowSum, "addc": flowSum, "subb": flowSum,
+	"add3": flowSum, "mul_lo": flowSum, "mul": flowSum, "mulk": flowSum, "mad_u32": flowSum, "mad_u64": flowSum, "mad_i64": flowSum, "mad": flowSum, "addc": flowSum, "subb": flowSum,
 	"add_co": flowSum, "add_co_ci": flowSum, "sub_co": flowSum, "sub_co_ci": flowSum, "subrev_co": flowSum, "subrev_co_ci": flowSum,
 	"lshl_add": flowShiftAdd, "add_lshl": flowAddShift,
 	"ashr": flowShift(shiftSigned, 1), "ashrrev": flowShift(shiftSigned, 0),
@@ -195,22 +195,22 @@ func flowShiftOr(s []known) (uint64, uint64) {
 }
 
 // carried is bits and all above the lowest of them.
-func carried(u uint64, n int) uint64 { return (u | -u) & all(n) }
+func carried(u uint64) uint64 { return u | -u }
 
 func flowSum(s []known) (u, _ uint64) {
 	for i := range s {
 		u |= s[i].t.bits
 	}
-	return carried(u, s[0].bits), 0
+	return carried(u), 0
 }
 
 func flowShiftAdd(s []known) (uint64, uint64) {
 	u, _ := flowShift(shiftLeft, 1)(s[:2])
-	return carried(u|s[2].t.bits, s[0].bits), 0
+	return carried(u | s[2].t.bits), 0
 }
 
 func flowAddShift(s []known) (uint64, uint64) {
-	sum := known{t: taint{bits: carried(s[0].t.bits|s[1].t.bits, s[0].bits)}, bits: s[0].bits}
+	sum := known{t: taint{bits: carried(s[0].t.bits | s[1].t.bits)}, bits: s[0].bits}
 	return flowShift(shiftLeft, 1)([]known{sum, s[2]})
 }
 
