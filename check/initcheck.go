@@ -86,8 +86,10 @@ type initcheck struct {
 	buffers  map[*emu.Buffer]*initBuffer
 	last     *initBuffer
 	origins  []initOrigin
-	known    map[initOrigin]uint32 // with their place left out
-	results  [2][64]taint
+	loads    map[uint64]uint32 // origins that are loads, the first at each pc
+	// Origins that are registers: vector ones, and behind them scalar ones.
+	registers [512]uint32
+	results   [2][64]taint
 }
 
 // initOrigin is where something undefined comes from: a load, or a register.
@@ -109,7 +111,7 @@ func (d *initcheck) DispatchBegin(l *emu.Launched) {
 	d.per = wavesPerGroup(l)
 	clear(d.waves)
 	d.groups = map[int]*initGroup{}
-	d.origins, d.known = append(d.origins[:0], initOrigin{}), map[initOrigin]uint32{}
+	d.origins, d.loads, d.registers = append(d.origins[:0], initOrigin{}), map[uint64]uint32{}, [512]uint32{}
 	space := l.Device.Space()
 	for b := range d.buffers {
 		if space.Find(b.Addr, uint64(len(b.Data))) != b {
@@ -182,25 +184,13 @@ func (d *initcheck) Instruction(w emu.Wave, in *isa.Inst) {
 	p.follow(d, w, s)
 }
 
-// origin numbers where something undefined comes from. Of those at one pc the
-// first is kept.
-func (d *initcheck) origin(o initOrigin) uint32 {
-	k := initOrigin{pc: o.pc, register: o.register}
-	n, ok := d.known[k]
-	if !ok {
-		n = uint32(len(d.origins))
-		d.origins = append(d.origins, o)
-		d.known[k] = n
+// neverWritten is the origin of register n's first state.
+func (d *initcheck) neverWritten(n int, name func() string) uint32 {
+	if d.registers[n] == 0 {
+		d.registers[n] = uint32(len(d.origins))
+		d.origins = append(d.origins, initOrigin{register: name()})
 	}
-	return n
-}
-
-// registerOrigin names a register that was never written.
-func (d *initcheck) registerOrigin(t taint, name string) taint {
-	if t.bits != 0 && t.origin == 0 {
-		t.origin = d.origin(initOrigin{register: name})
-	}
-	return t
+	return d.registers[n]
 }
 
 // find reports a use of what is undefined.

@@ -39,7 +39,7 @@ func (d *initcheck) source(w emu.Wave, s *initWave, o *isa.Operand, lane int) kn
 		}
 		return k
 	case o.Kind == isa.Special && o.Reg == isa.RegSCC:
-		k := known{t: s.scc, bits: 32}
+		k := known{t: d.sccTaint(s), bits: 32}
 		if w.SCC() {
 			k.v = 1
 		}
@@ -69,18 +69,29 @@ func (d *initcheck) scalarSource(w emu.Wave, s *initWave, first, n int) known {
 	return k
 }
 
+// vectorTaint is what is undefined in a lane of a vector register, and from where.
 func (d *initcheck) vectorTaint(s *initWave, n, lane int) taint {
 	t := s.vector(n, lane)
 	if t.bits != 0 && t.origin == 0 {
-		t = d.registerOrigin(t, fmt.Sprintf("v%d", n))
+		t.origin = d.neverWritten(n, func() string { return fmt.Sprintf("v%d", n) })
 	}
 	return t
 }
 
+// scalarTaint is vectorTaint for a scalar register.
 func (d *initcheck) scalarTaint(s *initWave, n int) taint {
 	t := s.scalars[n]
 	if t.bits != 0 && t.origin == 0 {
-		t = d.registerOrigin(t, scalarName(n))
+		t.origin = d.neverWritten(256+n, func() string { return scalarName(n) })
+	}
+	return t
+}
+
+// sccTaint is vectorTaint for scc.
+func (d *initcheck) sccTaint(s *initWave) taint {
+	t := s.scc
+	if t.bits != 0 && t.origin == 0 {
+		t.origin = d.neverWritten(256+isa.RegSCC, func() string { return "scc" })
 	}
 	return t
 }
@@ -123,7 +134,7 @@ func (p *initInst) followScalar(d *initcheck, w emu.Wave, s *initWave) {
 	switch {
 	case strings.HasPrefix(name, "cbranch_scc"):
 		if s.scc.bits != 0 {
-			d.branch(w, d.registerOrigin(s.scc, "scc"), "scc")
+			d.branch(w, d.sccTaint(s), "scc")
 			s.scc = taint{}
 		}
 		return
@@ -159,7 +170,7 @@ func (p *initInst) followScalar(d *initcheck, w emu.Wave, s *initWave) {
 		return
 	}
 	if p.readsSCC && len(src) < len(buf) && !strings.Contains(name, "_scc") {
-		scc := known{t: d.registerOrigin(s.scc, "scc"), bits: 32}
+		scc := known{t: d.sccTaint(s), bits: 32}
 		if w.SCC() {
 			scc.v = 1
 		}

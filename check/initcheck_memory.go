@@ -138,7 +138,8 @@ func (d *initcheck) taintOf(a *emu.Access, b []byte, lane int, at uint64) taint 
 
 // loaded is the origin of what an access reads.
 func (d *initcheck) loaded(a *emu.Access, b []byte, at uint64) uint32 {
-	if n, ok := d.known[initOrigin{pc: a.Wave.PC()}]; ok {
+	pc := a.Wave.PC()
+	if n, ok := d.loads[pc]; ok {
 		return n
 	}
 	i := 0
@@ -150,7 +151,9 @@ func (d *initcheck) loaded(a *emu.Access, b []byte, at uint64) uint32 {
 	if b[i] != neverWritten {
 		why = "to which something undefined was stored"
 	}
-	return d.origin(initOrigin{pc: a.Wave.PC(), place: placeOf(a.Wave), text: fmt.Sprintf("byte %d of %q, %s", off, name, why)})
+	d.loads[pc] = uint32(len(d.origins))
+	d.origins = append(d.origins, initOrigin{pc: pc, place: placeOf(a.Wave), text: fmt.Sprintf("byte %d of %q, %s", off, name, why)})
+	return d.loads[pc]
 }
 
 // where names the byte at an address.

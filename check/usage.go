@@ -185,10 +185,14 @@ const (
 func usageOf(in *isa.Inst) *usage {
 	u := &usage{in: *in}
 	moves, at := halvesOf(in)
+	mix := strings.HasPrefix(in.Op.Name, "v_fma_mix")
 	for i := range in.Args() {
 		o, h := &in.Operands[i], whole
-		if i == at {
+		switch {
+		case i == at:
 			h = moves
+		case mix && i > 0 && in.Mods.OpSelHi>>(i-1)&1 != 0: // source i-1 is a half
+			h = low << (in.Mods.OpSel >> (i - 1) & 1)
 		}
 		// A load of a half keeps the other one: that is not reading it.
 		if o.Access&isa.Read != 0 && !(h != whole && o.Access&isa.Write != 0) {

@@ -85,7 +85,7 @@ var waitCases = []waitCase{
 }
 
 // waveKernels is an object with a wave32 kernel k0, k1, ... around each of the
-// instructions, and their parameter in s[4:5]. Each has 32 vector registers, 1024
+// instructions, and their two parameters in s[4:5] and s[6:7]. Each has 32 vector registers, 1024
 // bytes of LDS and 16 of scratch.
 func waveKernels(t testing.TB, before string, codes []string) *hsaco.Object {
 	var text, metadata strings.Builder
@@ -97,7 +97,7 @@ func waveKernels(t testing.TB, before string, codes []string) *hsaco.Object {
 .p2align 8
 .type %[1]s,@function
 %[1]s:
-s_load_b64 s[4:5], s[0:1], 0x0
+s_load_b128 s[4:7], s[0:1], 0x0
 s_waitcnt lgkmcnt(0)
 %[2]s
 s_endpgm
@@ -109,14 +109,14 @@ s_endpgm
 .amdhsa_next_free_vgpr 32
 .amdhsa_next_free_sgpr 32
 .amdhsa_user_sgpr_kernarg_segment_ptr 1
-.amdhsa_kernarg_size 8
+.amdhsa_kernarg_size 16
 .amdhsa_group_segment_fixed_size 1024
 .amdhsa_private_segment_fixed_size 16
 .amdhsa_enable_private_segment 1
 .amdhsa_wavefront_size32 1
 .end_amdhsa_kernel
 `, name, strings.NewReplacer(";", "\n", "@", fmt.Sprint(i)).Replace(before+code))
-		fmt.Fprintf(&metadata, `  - {.name: %[1]s, .symbol: %[1]s.kd, .kernarg_segment_size: 8, .kernarg_segment_align: 8, .group_segment_fixed_size: 1024, .private_segment_fixed_size: 16, .wavefront_size: 32, .sgpr_count: 32, .vgpr_count: 32, .max_flat_workgroup_size: 1024, .args: [{.size: 8, .offset: 0, .value_kind: global_buffer, .address_space: global}]}
+		fmt.Fprintf(&metadata, `  - {.name: %[1]s, .symbol: %[1]s.kd, .kernarg_segment_size: 16, .kernarg_segment_align: 8, .group_segment_fixed_size: 1024, .private_segment_fixed_size: 16, .wavefront_size: 32, .sgpr_count: 32, .vgpr_count: 32, .max_flat_workgroup_size: 1024, .args: [{.size: 8, .offset: 0, .value_kind: global_buffer, .address_space: global}, {.size: 8, .offset: 8, .value_kind: global_buffer, .address_space: global}]}
 `, name)
 	}
 	return assembled(t, text.String()+".amdgpu_metadata\namdhsa.version: [1, 2]\namdhsa.kernels:\n"+metadata.String()+".end_amdgpu_metadata\n")
@@ -133,7 +133,7 @@ func TestWaitcheckJudgesRegistersThatLoadsFill(t *testing.T) {
 			t.Parallel()
 			var first []string
 			for _, config := range []emu.Config{{}, {Schedule: emu.Schedule{Waves: emu.ReverseAfterBarriers}}, {Schedule: emu.Schedule{Waves: emu.RoundRobin, Quantum: 1}}, {Mode: emu.Relaxed, Timing: emu.Timing{LateLoads: true}}} {
-				r, err := run{object: o, kernel: fmt.Sprintf("k%d", i), groups: 2, items: 64, config: config, args: []any{1024}}.check(t, Waitcheck)
+				r, err := run{object: o, kernel: fmt.Sprintf("k%d", i), groups: 2, items: 64, config: config, args: []any{1024, 1024}}.check(t, Waitcheck)
 				if err != nil {
 					t.Fatal(err)
 				}
