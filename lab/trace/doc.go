@@ -80,9 +80,9 @@ type Event struct {
 	From uint32 `json:"from,omitempty"`
 	To   uint32 `json:"to,omitempty"`
 	// Addr is the first byte, Bytes how many; a page fault has no Bytes.
-	Addr    uint64 `json:"address,omitempty"`
-	Bytes   uint64 `json:"bytes,omitempty"`
-	Trigger string `json:"trigger,omitempty"` // "userptr", "gpu-fault"; "trigger-9" if it has no name here
+	Addr    Address `json:"address,omitempty"`
+	Bytes   uint64  `json:"bytes,omitempty"`
+	Trigger string  `json:"trigger,omitempty"` // "userptr", "gpu-fault"; "trigger-9" if it has no name here
 	// Note is what else the text says: "write", "migrated", "rescheduled", the name of a
 	// task.
 	Note  string     `json:"note,omitempty"`
