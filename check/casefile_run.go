@@ -201,7 +201,7 @@ func (c *Case) memory(dev *emu.Device) (buffers []*emu.Buffer, args []any, env *
 			return fail(i, err)
 		}
 		env.buffers[a.Name] = values{e, append([]byte(nil), data...)}
-		b, err := dev.Map(a.Name, data, emu.Placement{Align: a.Align, Offset: a.Offset})
+		b, err := dev.Map(a.Name, data, emu.Placement{Align: a.Align, Offset: a.Offset, Uninitialised: f.kind == "poison"})
 		if err != nil {
 			return fail(i, err)
 		}

@@ -153,3 +153,18 @@ KERNEL(128) rescale(GLOBAL f32 *x, GLOBAL f32 *y) {
 	}
 	y[item()] = sum;
 }
+
+// Attention over a page of values of which a sequence has filled some: the weights
+// of the others are 0, but what is there may be a NaN.
+KERNEL(32) unwritten_values(GLOBAL f32 *weights, GLOBAL f32 *values, GLOBAL f32 *y, u32 tokens) {
+	for (u32 t = 0; t < tokens; t++)
+		values[32 * t + item()] = weights[t] * item();
+	f32 sum = 0;
+	for (u32 t = 0; t < 8; t++) {
+		f32 weight = t < tokens ? weights[t] : 0, value = values[32 * t + item()];
+		if (FIX)
+			value = t < tokens ? value : 0;
+		sum += weight * value;
+	}
+	y[item()] = sum;
+}
