@@ -18,9 +18,10 @@ const module = "github.com/holdfast-llm/holdfast/"
 // packages are at 0.
 var place = map[string]int{
 	"gguf/quant": 1, "internal/memory": 1,
-	"gguf": 2, "sample": 2, "amd/isa": 2, "amd/hsaco": 2, "lab/stat": 2,
+	"gguf": 2, "sample": 2, "amd/isa": 2, "amd/hsaco": 2, "lab/stat": 2, "amd/kfd": 2,
 	"gguf/inspect": 3, "amd/hsaco/inspect": 3, "gguf/quantize": 3, "internal/reference": 3, "internal/synth": 3,
 	"op": 10, "attn": 10, "amd/emu": 10, "amd/emu/recorded": 11, "text/token": 10, "text/chat": 10,
+	"lab/addr": 10, "lab/trace": 10,
 	"attn/kv":         11,
 	"device/cpu/simd": 20, "device/kernel": 20,
 	"device":       21,

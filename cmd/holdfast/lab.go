@@ -12,6 +12,8 @@ func labCommands() []command {
 	return []command{
 		{"report", "say what an experiment's trials show, with intervals and exact tests", labReportMain},
 		{"power", "say how many trials a claim about a fault rate takes", labPowerMain},
+		{"trace", "record, read and correlate what the driver says of evictions and faults", labTraceMain},
+		{"explain", "explain a fault's address by a map of allocations", labExplainMain},
 	}
 }
 

@@ -127,3 +127,14 @@ func readLines(b []byte) (*Map, error) {
 	}
 	return m, nil
 }
+
+// Join adds the ranges of another map.
+func (m *Map) Join(o *Map) {
+	if m.Format == "" {
+		m.Format = o.Format
+	}
+	m.Ranges = append(m.Ranges, o.Ranges...)
+	m.Skipped += o.Skipped
+	m.Unmatched += o.Unmatched
+	m.sort()
+}

@@ -157,3 +157,24 @@ func logTime(line string) (int64, bool) {
 	us, _ := strconv.ParseInt(x[2], 10, 64)
 	return s*1e9 + us*1e3, true
 }
+
+// Details are what else is known of a fault, for a line of text: " (write, TCP (0x8),
+// llama-bench (4711))".
+func (f *FaultText) Details() string {
+	var parts []string
+	if f.Write != nil {
+		parts = append(parts, map[bool]string{false: "read", true: "write"}[*f.Write])
+	}
+	for _, s := range []string{f.Client, f.Process} {
+		if s != "" {
+			parts = append(parts, s)
+		}
+	}
+	if f.Node != "" {
+		parts = append(parts, "node "+f.Node)
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
+}
