@@ -29,7 +29,7 @@ import (
 //	type = "f32"
 //	count = 1024                   # a buffer of so many
 //	fill = "random 7"              # see Fill; "zero" if absent
-//	read_only = true
+//	read_only = true               # or write_only
 //
 //	[[arg]]
 //	name = "out"
@@ -87,6 +87,7 @@ type Arg struct {
 	Count     int64   `toml:"count"`
 	Fill      string  `toml:"fill"`
 	ReadOnly  bool    `toml:"read_only"`
+	WriteOnly bool    `toml:"write_only"` // nothing is to be read from it
 	Align     uint64  `toml:"align"`  // of the address; 0 means 256
 	Offset    uint64  `toml:"offset"` // added to the aligned address
 	Want      string  `toml:"want"`

@@ -51,8 +51,8 @@ func (c *Case) Run(ctx context.Context, s Settings) *Result {
 		r.Err = err
 		return r
 	}
-	runAll(ctx, r, sweep, s.Options, func(run emu.Config) (digest, []string, error) {
-		return c.once(ctx, o, run)
+	runAll(ctx, r, sweep, s.Options, func(run one) (digest, []string, error) {
+		return c.once(ctx, o, run, s.Padding)
 	})
 	c.judge(r)
 	return r
@@ -61,9 +61,9 @@ func (c *Case) Run(ctx context.Context, s Settings) *Result {
 // digest is of what a run leaves in memory.
 type digest [sha256.Size]byte
 
-// runAll does each run of a sweep and adds it to r. once runs the kernel on a
-// device of a configuration and says what is wrong with the values.
-func runAll(ctx context.Context, r *Result, sweep Sweep, o Options, once func(emu.Config) (digest, []string, error)) {
+// runAll does each run of a sweep and adds it to r. once runs the kernel in one
+// way and says what is wrong with the values.
+func runAll(ctx context.Context, r *Result, sweep Sweep, o Options, once func(one) (digest, []string, error)) {
 	var first digest
 	runs := sweep.all()
 	for i, run := range runs {
@@ -73,7 +73,7 @@ func runAll(ctx context.Context, r *Result, sweep Sweep, o Options, once func(em
 			return
 		}
 		run.config.Observer = session
-		left, wrong, err := once(run.config)
+		left, wrong, err := once(run)
 		result := session.Result(r.Name)
 		if result.Err == nil && len(result.Faults) == 0 {
 			result.Err = err
@@ -106,8 +106,8 @@ func runAll(ctx context.Context, r *Result, sweep Sweep, o Options, once func(em
 }
 
 // once runs the case on a new device.
-func (c *Case) once(ctx context.Context, o *hsaco.Object, config emu.Config) (left digest, wrong []string, err error) {
-	dev, err := emu.New(config)
+func (c *Case) once(ctx context.Context, o *hsaco.Object, run one, padding uint64) (left digest, wrong []string, err error) {
+	dev, err := emu.New(run.config)
 	if err != nil {
 		return left, nil, err
 	}
@@ -120,7 +120,7 @@ func (c *Case) once(ctx context.Context, o *hsaco.Object, config emu.Config) (le
 		return left, nil, fmt.Errorf("%w%s", err, meant(c.Kernel, m.Kernels()))
 	}
 	c.nameArgs(k)
-	buffers, args, env, err := c.memory(dev)
+	buffers, args, env, err := c.memory(dev, &placer{layout: run.layout, guard: padding})
 	if err != nil {
 		return left, nil, err
 	}
@@ -163,7 +163,7 @@ func (c *Case) nameArgs(k *emu.Kernel) {
 
 // memory puts the buffers on the device, nil for arguments that are none, and
 // makes the arguments.
-func (c *Case) memory(dev *emu.Device) (buffers []*emu.Buffer, args []any, env *environment, err error) {
+func (c *Case) memory(dev *emu.Device, p *placer) (buffers []*emu.Buffer, args []any, env *environment, err error) {
 	buffers = make([]*emu.Buffer, len(c.Args))
 	env = &environment{scalars: map[string]float64{}, buffers: map[string]values{}}
 	fail := func(i int, err error) ([]*emu.Buffer, []any, *environment, error) {
@@ -201,11 +201,13 @@ func (c *Case) memory(dev *emu.Device) (buffers []*emu.Buffer, args []any, env *
 			return fail(i, err)
 		}
 		env.buffers[a.Name] = values{e, append([]byte(nil), data...)}
-		b, err := dev.Map(a.Name, data, emu.Placement{Align: a.Align, Offset: a.Offset, Uninitialised: f.kind == "poison"})
+		where := p.place(a, uint64(len(data)))
+		where.Uninitialised = f.kind == "poison"
+		b, err := dev.Map(a.Name, data, where)
 		if err != nil {
 			return fail(i, err)
 		}
-		b.ReadOnly = a.ReadOnly
+		b.ReadOnly, b.WriteOnly = a.ReadOnly, a.WriteOnly
 		buffers[i] = b
 		args = append(args, b)
 	}

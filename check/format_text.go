@@ -70,6 +70,12 @@ func (t textWriter) result(d *Document, r *Result) {
 	if r.Runs > 0 {
 		t.summary(r)
 	}
+	if r.Minimal != "" {
+		t.line("    the smallest case that finds the same:")
+		for line := range strings.Lines(r.Minimal) {
+			t.line("        %s", strings.TrimSuffix(line, "\n"))
+		}
+	}
 	t.line("")
 }
 

@@ -172,7 +172,7 @@ func (d *initcheck) Instruction(w emu.Wave, in *isa.Inst) {
 	}
 	s := d.wave(w)
 	s.inst, s.nth = p, 0
-	if !p.relative && (!p.readsSCC || s.scc.bits == 0) && (!s.bad.meets(&p.reads) || !s.anyBad(&p.reads, p.lanes.of(w))) {
+	if !p.always && (!p.readsSCC || s.scc.bits == 0) && (!s.bad.meets(&p.reads) || !s.anyBad(&p.reads, p.lanes.of(w))) {
 		if s.bad.meets(&p.writes) {
 			s.define(&p.writes, p.written(w))
 		}

@@ -28,8 +28,11 @@ func flowOf(name string) (f flow, moves bool) {
 				return f, true
 			}
 		case "u16", "u32", "i16", "i32", "u64", "i64", "u24":
+			if base[:i] == "bfe" {
+				return flowBFE(kind[0] == 'i'), true
+			}
 			if f := sumFlows[base[:i]]; f != nil {
-				return f, base[:i] == "bfe"
+				return f, false
 			}
 		}
 	}
@@ -82,7 +85,6 @@ var sumFlows = map[string]flow{
 	"add_co": flowSum, "add_co_ci": flowSum, "sub_co": flowSum, "sub_co_ci": flowSum, "subrev_co": flowSum, "subrev_co_ci": flowSum,
 	"lshl_add": flowShiftAdd, "add_lshl": flowAddShift,
 	"ashr": flowShift(shiftSigned, 1), "ashrrev": flowShift(shiftSigned, 0),
-	"bfe": flowBFE,
 }
 
 // otherFlows are of single operations.
@@ -260,34 +262,35 @@ func flowSelect(s []known) (uint64, uint64) {
 	return s[0].t.bits, s[0].v
 }
 
-func flowBFE(s []known) (uint64, uint64) {
-	x := &s[0]
-	if len(s) == 2 { // scalar: the offset and the width in one source
-		if s[1].t.bits != 0 {
+// flowBFE takes a field out of s0: the offset and the width are two sources, of
+// scalars one.
+func flowBFE(signed bool) flow {
+	return func(s []known) (uint64, uint64) {
+		x := &s[0]
+		if len(s) == 2 {
+			if s[1].t.bits != 0 {
+				return all(x.bits), 0
+			}
+			return field(x.t.bits, s[1].v&uint64(x.bits-1), s[1].v>>16&0x7f, x.bits, signed), 0
+		}
+		if (s[1].t.bits|s[2].t.bits)&31 != 0 {
 			return all(x.bits), 0
 		}
-		off, n := s[1].v&uint64(x.bits-1), s[1].v>>16&0x7f
-		return field(x.t.bits&all(x.bits), off, n, x.bits), 0
+		return field(x.t.bits, s[1].v&31, s[2].v&31, x.bits, signed), 0
 	}
-	if (s[1].t.bits|s[2].t.bits)&31 != 0 {
-		return all(x.bits), 0
-	}
-	return field(x.t.bits&all(x.bits), s[1].v&31, s[2].v&31, x.bits), 0
 }
 
-// field is what is undefined of n bits from off on, all above them if the highest
-// is, which a sign may be.
-func field(u, off, n uint64, width int) uint64 {
+// field is what is undefined in a field of n bits from off on, and in the sign
+// above it.
+func field(u, off, n uint64, width int, signed bool) uint64 {
+	u &= all(width)
+	n = min(n, uint64(width)-off)
 	if n == 0 {
 		return 0
 	}
-	u >>= off
-	if n >= uint64(width) {
-		return u
-	}
-	u &= 1<<n - 1
-	if u>>(n-1)&1 != 0 {
-		u |= all(width) &^ (1<<n - 1)
+	u = u >> off & all(int(n))
+	if signed && u>>(n-1)&1 != 0 {
+		u |= all(width) &^ all(int(n))
 	}
 	return u
 }
@@ -302,7 +305,7 @@ func flowByte(i int) flow {
 }
 
 func flowExtend(n uint64) flow {
-	return func(s []known) (uint64, uint64) { return field(s[0].t.bits, 0, n, 32), 0 }
+	return func(s []known) (uint64, uint64) { return field(s[0].t.bits, 0, n, 32, true), 0 }
 }
 
 func flowPack(a, b int) flow {

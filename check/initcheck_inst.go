@@ -1,6 +1,7 @@
 package check
 
 import (
+	"math/bits"
 	"strings"
 
 	"github.com/holdfast-llm/holdfast/amd/emu"
@@ -14,12 +15,15 @@ type initInst struct {
 	// follow does the instruction on shadows if something that it reads may be
 	// undefined.
 	follow func(d *initcheck, w emu.Wave, s *initWave)
+	always bool       // also if all that it reads is defined: it writes other lanes than the active ones
 	parts  []initPart // of vector and scalar operations: two of VOPD
 	// Of memory instructions: which operands are data and which registers are
 	// addresses.
 	data    []int
 	address regSet
-	load    int // the operand that is loaded into, or -1
+	matrix  bool // all lanes are written
+	partly  bool // DPP may leave lanes as they are
+	load    int  // the operand that is loaded into, or -1
 }
 
 // initPart is an operation on operands.
@@ -51,20 +55,29 @@ func (x *initPart) cancels(in *isa.Inst) bool {
 
 // written is the lanes of vector registers that the instruction writes.
 func (p *initInst) written(w emu.Wave) uint64 {
-	switch p.in.Op.Name {
-	case "v_writelane_b32":
-		return 0 // done by follow
-	}
-	if strings.HasPrefix(p.in.Op.Name, "v_wmma") {
+	exec := w.Exec()
+	switch {
+	case p.matrix:
 		return allLanes(w)
+	case p.partly: // by DPP
+		lanes := uint64(0)
+		for m := exec; m != 0; m &= m - 1 {
+			lane := bits.TrailingZeros64(m)
+			if _, _, writes := emu.DPPSource(&p.in.Mods, exec, w.Lanes(), lane); writes {
+				lanes |= 1 << lane
+			}
+		}
+		return lanes
 	}
-	return w.Exec()
+	return exec
 }
 
 func newInitInst(in *isa.Inst) *initInst {
 	p := &initInst{usage: usageOf(in), load: -1}
 	in = &p.in
 	name := in.Op.Name
+	m := &in.Mods
+	p.partly = m.DPP == isa.DPP16 && (m.RowMask != 15 || m.BankMask != 15 || m.Flags&isa.BoundCtrl == 0)
 	for i := range in.Args() {
 		if o := &in.Operands[i]; o.Kind == isa.Special && o.Reg == isa.RegSCC {
 			p.readsSCC = true
@@ -128,7 +141,7 @@ func (p *initInst) memory() {
 // scalar prepares SOP1, SOP2, SOPC, SOPK and SOPP.
 func (p *initInst) scalar() {
 	in, name := &p.in, strings.TrimPrefix(p.in.Op.Name, "s_")
-	p.follow = p.followScalar
+	p.follow, p.always = p.followScalar, p.relative
 	if strings.HasPrefix(name, "getreg") || strings.HasPrefix(name, "setreg") || strings.HasPrefix(name, "waitcnt") {
 		p.follow = p.followNothing
 	}
@@ -174,20 +187,19 @@ func (p *initInst) vector() {
 	p.follow = p.followVector
 	switch {
 	case p.relative:
-		p.follow = p.followRelative
+		p.follow, p.always = p.followRelative, true
 		return
 	case strings.HasPrefix(name, "v_wmma"):
-		p.follow = p.followWMMA
+		p.follow, p.matrix = p.followWMMA, true
 		return
 	case strings.HasPrefix(name, "v_readlane"), strings.HasPrefix(name, "v_readfirstlane"):
 		p.follow = p.followRead
 		return
 	case strings.HasPrefix(name, "v_writelane"):
-		p.follow = p.followWrite
-		p.readsSCC = true // always follow: it writes a lane that may be inactive
+		p.follow, p.always = p.followWrite, true
 		return
 	case strings.HasPrefix(name, "v_permlane"):
-		p.follow = p.followPermlane
+		p.follow, p.always = p.followPermlane, true
 		return
 	case strings.HasPrefix(name, "v_swap_"):
 		p.follow = p.followSwap

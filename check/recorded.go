@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"path/filepath"
 
 	"github.com/holdfast-llm/holdfast/amd/emu"
@@ -18,8 +19,12 @@ func RunRecorded(ctx context.Context, dir string, s Settings) *Result {
 		r.Err = err
 		return r
 	}
-	runAll(ctx, r, s.Sweep, s.Options, func(config emu.Config) (left digest, wrong []string, err error) {
-		dev, err := emu.New(config)
+	if len(s.Layouts) > 0 || s.Padding > 0 {
+		r.Err = errors.New("a recorded dispatch has its buffers where they were: no other layout or padding")
+		return r
+	}
+	runAll(ctx, r, s.Sweep, s.Options, func(run one) (left digest, wrong []string, err error) {
+		dev, err := emu.New(run.config)
 		if err != nil {
 			return left, nil, err
 		}

@@ -24,6 +24,9 @@ type Result struct {
 	// Changed says how what the kernel wrote differs from run to run; it is
 	// empty if it does not, or if there was one run.
 	Changed string
+	// Minimal is the smallest case that finds the same, as a file; empty if it was
+	// not looked for.
+	Minimal string
 	// Expects says whether the case wants findings: it is a positive.
 	Expects bool
 	// Err is why it could not be checked, or not to the end.

@@ -3,6 +3,7 @@ package check
 import (
 	"cmp"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 
 	"github.com/holdfast-llm/holdfast/amd/emu"
@@ -15,7 +16,10 @@ type Sweep struct {
 	Schedules []emu.WaveOrder
 	Seed      uint64 // the first
 	Seeds     int
-	Budget    uint64 // instructions of waves that a dispatch may run; 0 is the device's
+	Budget    uint64   // instructions of waves that a dispatch may run; 0 is the device's
+	Preempt   int      // points at which a wave is set aside, chosen by the seed
+	Layouts   []Layout // of a case's buffers
+	Padding   uint64   // bytes on both sides of each buffer that are nobody's; 0 is 4096
 }
 
 var (
@@ -75,7 +79,8 @@ func (s Sweep) over(o Sweep) Sweep {
 // one is a run of a sweep.
 type one struct {
 	config emu.Config
-	flags  string // that give it
+	layout *Layout // nil: as the case says
+	flags  string  // that give it
 }
 
 // all are the runs of a sweep, each with garbage in registers and LDS as a GPU
@@ -87,14 +92,43 @@ func (s Sweep) all() []one {
 	if len(s.Schedules) == 0 {
 		s.Schedules = []emu.WaveOrder{emu.InOrder}
 	}
+	layouts := []*Layout{nil}
+	if len(s.Layouts) > 0 {
+		layouts = nil
+		for i := range s.Layouts {
+			layouts = append(layouts, &s.Layouts[i])
+		}
+	}
 	var list []one
-	for _, m := range s.Modes {
-		for _, w := range s.Schedules {
-			for i := range uint64(max(s.Seeds, 1)) {
-				c := emu.Config{Mode: m, Seed: s.Seed + i, Schedule: emu.Schedule{Waves: w}, Poison: true, Budget: s.Budget}
-				list = append(list, one{c, fmt.Sprintf("--mode %s --schedule %s --seed %d", nameOf(m, modes), nameOf(w, schedules), c.Seed)})
+	for _, l := range layouts {
+		for _, m := range s.Modes {
+			for _, w := range s.Schedules {
+				for i := range uint64(max(s.Seeds, 1)) {
+					c := emu.Config{Mode: m, Seed: s.Seed + i, Schedule: emu.Schedule{Waves: w}, Poison: true, Budget: s.Budget}
+					flags := fmt.Sprintf("--mode %s --schedule %s --seed %d", nameOf(m, modes), nameOf(w, schedules), c.Seed)
+					if s.Preempt > 0 {
+						c.Schedule.Preempt = preemptions(s.Preempt, c.Seed)
+						flags += fmt.Sprintf(" --preempt %d", s.Preempt)
+					}
+					if l != nil {
+						flags += " --layout " + l.String()
+					}
+					list = append(list, one{c, l, flags})
+				}
 			}
 		}
+	}
+	return list
+}
+
+// preemptions are n points at which a wave is set aside until the others cannot
+// go on: early ones more often than late ones.
+func preemptions(n int, seed uint64) []emu.Preemption {
+	const most = 12 // bits of the number of instructions
+	r := rand.New(rand.NewPCG(seed, 0x70726565))
+	list := make([]emu.Preemption, n)
+	for i := range list {
+		list[i] = emu.Preemption{Wave: r.IntN(8), After: r.Uint64N(1 << (1 + r.IntN(most)))}
 	}
 	return list
 }

@@ -26,6 +26,10 @@ type checkFlags struct {
 	modes, schedules []string
 	seed, budget     uint64
 	seeds            int
+	preempt          int
+	layout           string
+	padding          uint64
+	minimise         bool
 	exit             int
 	output           checkOutput
 
@@ -62,6 +66,10 @@ func (c *checkFlags) declare() *cli.FlagSet {
 	f.Choices(&c.schedules, "--schedule LIST", "whose turn it is: in-order, reverse (after barriers), round-robin, random or all", append([]string{"all"}, check.ScheduleNames()...)...)
 	f.Uint64(&c.seed, "--seed N", "the first seed of everything that the device chooses")
 	f.Int(&c.seeds, "--seeds N", "how many seeds, from the first on; 0 is 1", 0, 1<<20)
+	f.Int(&c.preempt, "--preempt N", "set waves aside at N points that the seed chooses", 0, 1<<16)
+	f.String(&c.layout, "--layout L", "where a case's buffers lie: all (alignments from 256 to 4096, prefixes, low and high addresses) or BASE,ALIGN,PREFIX")
+	f.Uint64(&c.padding, "--padding N", "bytes on both sides of each buffer that are nobody's; 0 is 4096")
+	f.Bool(&c.minimise, "--minimise", "make the grid and the buffers of a case smaller as long as it finds the same, and print it")
 	f.Uint64(&c.budget, "--budget N", "instructions of waves that a dispatch may run; 0 is the device's limit")
 	f.Group("what is printed")
 	c.output.declare(f)
@@ -118,7 +126,12 @@ func (c *checkFlags) inputs(ctx context.Context, d *check.Document, rest []strin
 	if err != nil {
 		return err
 	}
-	sweep.Budget = c.budget
+	sweep.Budget, sweep.Preempt, sweep.Padding = c.budget, c.preempt, c.padding
+	if c.layout != "" {
+		if sweep.Layouts, err = check.ParseLayouts(c.layout); err != nil {
+			return cli.Usagef("--%v", err)
+		}
+	}
 	builder := &check.Builder{}
 	s := check.Settings{Options: c.options(), Sweep: sweep, Builder: builder}
 	jobs, err := c.jobs(d, rest, s)
@@ -150,7 +163,7 @@ func (c *checkFlags) jobs(d *check.Document, rest []string, s check.Settings) ([
 			if err != nil {
 				return nil, err
 			}
-			jobs = append(jobs, job{path, func(ctx context.Context) *check.Result { return x.Run(ctx, s) }})
+			jobs = append(jobs, job{path, func(ctx context.Context) *check.Result { return c.runCase(ctx, x, s) }})
 			continue
 		}
 		paths, err := check.FindCases(path)
@@ -164,7 +177,7 @@ func (c *checkFlags) jobs(d *check.Document, rest []string, s check.Settings) ([
 				if err != nil {
 					return &check.Result{Name: path, Err: err}
 				}
-				r := x.Run(ctx, s)
+				r := c.runCase(ctx, x, s)
 				r.Name = path
 				return r
 			}})
@@ -174,6 +187,15 @@ func (c *checkFlags) jobs(d *check.Document, rest []string, s check.Settings) ([
 		return nil, cli.Usagef("nothing to check: want a case file, a folder/..., a code object with --kernel, --dispatch or -- run")
 	}
 	return jobs, nil
+}
+
+// runCase checks a case, and makes it smaller if that is asked for.
+func (c *checkFlags) runCase(ctx context.Context, x *check.Case, s check.Settings) *check.Result {
+	r := x.Run(ctx, s)
+	if c.minimise && len(r.Findings) > 0 {
+		r.Minimal = x.Minimise(ctx, s, r).Text()
+	}
+	return r
 }
 
 // quick is the case that the flags describe.
@@ -229,7 +251,7 @@ func (c *checkFlags) wholeRun(ctx context.Context, d *check.Document, rest, run 
 	case len(run) == 0 || run[0] != "run":
 		return cli.Usagef("after -- comes run and its flags")
 	}
-	for _, name := range []string{"--mode", "--schedule", "--seed", "--seeds", "--budget"} {
+	for _, name := range []string{"--mode", "--schedule", "--seed", "--seeds", "--budget", "--preempt", "--layout", "--padding", "--minimise"} {
 		if c.set.Given(name) {
 			return cli.Usagef("%s: a whole run takes its own flags, after -- run: --mode, --schedule, --device-seed", name)
 		}

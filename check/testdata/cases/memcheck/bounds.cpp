@@ -195,3 +195,15 @@ KERNEL(64) dot_products_of_whole_vectors(GLOBAL u32 *x, GLOBAL u8 *y, const GLOB
 	for (u32 i = item() % 2; i < 16; i += 2) s += ((GLOBAL u64 *)r)[i * 2];
 	x[item()] = s;
 }
+
+// An output that is read back.
+KERNEL(64) an_output_that_is_read_back(GLOBAL u32 *x, GLOBAL u32 *out) {
+	out[item()] = x[item()];
+	x[item()] = out[item() ^ 1];
+}
+
+// An output that is only written.
+KERNEL(64) an_output_that_is_only_written(GLOBAL u32 *x, GLOBAL u32 *out) {
+	out[item()] = x[item()];
+	x[item()] = x[item()] + 1;
+}
