@@ -88,8 +88,8 @@ type Arg struct {
 	Fill      string  `toml:"fill"`
 	ReadOnly  bool    `toml:"read_only"`
 	WriteOnly bool    `toml:"write_only"` // nothing is to be read from it
-	Align     uint64  `toml:"align"`  // of the address; 0 means 256
-	Offset    uint64  `toml:"offset"` // added to the aligned address
+	Align     uint64  `toml:"align"`      // of the address; 0 means 256
+	Offset    uint64  `toml:"offset"`     // added to the aligned address
 	Want      string  `toml:"want"`
 	Tolerance float64 `toml:"tolerance"`
 	Value     any     `toml:"value"`
