@@ -318,6 +318,9 @@ func (x *initPart) lane(d *initcheck, p *initInst, w emu.Wave, s *initWave, lane
 			from = j
 		}
 		k := d.source(w, s, o, from)
+		if !x.mix && o.Kind != isa.VGPR && (o.Type == isa.B16 || o.Type == isa.F16 || o.Type == isa.BF16) {
+			k = p.half(k, nth)
+		}
 		if x.mix && p.in.Mods.OpSelHi>>nth&1 != 0 { // a half is read
 			k.t.bits = k.t.bits >> (p.in.Mods.OpSel >> nth & 1 * 16) & 0xffff
 		}
@@ -340,6 +343,19 @@ func (x *initPart) lane(d *initcheck, p *initInst, w emu.Wave, s *initWave, lane
 	}
 	t, _ := x.result(src, n)
 	return t, true
+}
+
+// half is the half of a scalar source or a constant that an operation of 16 bits
+// reads: op_sel may take the high one.
+func (p *initInst) half(k known, nth int) known {
+	if p.in.Op.Format == isa.VOP3 && p.in.Op.Flags&isa.OpSel != 0 && p.in.Mods.OpSel>>nth&1 != 0 {
+		k.v >>= 16
+		k.t.bits >>= 16
+	}
+	k.v &= 0xffff
+	k.t.bits &= 0xffff
+	k.bits = 16
+	return k
 }
 
 // halves is of a packed operation: each half of the result comes from one of
