@@ -22,9 +22,9 @@ func BenchmarkDetectors(b *testing.B) {
 		b.Fatal(err)
 	}
 	o := built(b, "kernel.cpp", string(source), []string{"-x", "c++", "-std=c++20", "-ffreestanding", "-nogpulib", "-O2", "-I", path})
-	sets := map[string][]Tool{"all": presentTools()}
+	sets := map[string][]Tool{"all": Tools()}
 	names := []string{"none", "all"}
-	for _, t := range presentTools() {
+	for _, t := range Tools() {
 		sets[string(t)] = []Tool{t}
 		names = append(names, string(t))
 	}

@@ -44,6 +44,13 @@ import (
 //	type = "u32"
 //	value = 1024                   # a scalar
 //
+//	[[host]]                       # what the host does, in order
+//	when = "queued"                # before the launch, queued (before it is
+//	do = "read"                    # waited for) or after; read, write, flush,
+//	arg = "out"                    # invalidate
+//	offset = 0                     # elements; all, if count is absent
+//	count = 4
+//
 //	[[finding]]                    # what is to be found, and nothing else
 //	tool = "racecheck"
 //	kind = "missing release"
@@ -68,6 +75,7 @@ type Case struct {
 	Seeds    int      `toml:"seeds"`
 	Budget   uint64   `toml:"budget"` // instructions
 	Args     []Arg    `toml:"arg"`
+	Host     []Step   `toml:"host"`
 	Expected []Expect `toml:"finding"`
 	// Fault is what stops the dispatch, as emu.FaultKind says it; empty if nothing
 	// does.
@@ -82,19 +90,20 @@ type Case struct {
 // Arg is an argument: a buffer if it has a count, LDS if it has lds, a null
 // pointer with null, otherwise a scalar.
 type Arg struct {
-	Name      string  `toml:"name"`
-	Type      string  `toml:"type"`
-	Count     int64   `toml:"count"`
-	Fill      string  `toml:"fill"`
-	ReadOnly  bool    `toml:"read_only"`
-	WriteOnly bool    `toml:"write_only"` // nothing is to be read from it
-	Align     uint64  `toml:"align"`      // of the address; 0 means 256
-	Offset    uint64  `toml:"offset"`     // added to the aligned address
-	Want      string  `toml:"want"`
-	Tolerance float64 `toml:"tolerance"`
-	Value     any     `toml:"value"`
-	LDS       uint32  `toml:"lds"` // bytes of dynamic LDS
-	Null      bool    `toml:"null"`
+	Name        string  `toml:"name"`
+	Type        string  `toml:"type"`
+	Count       int64   `toml:"count"`
+	Fill        string  `toml:"fill"`
+	ReadOnly    bool    `toml:"read_only"`
+	WriteOnly   bool    `toml:"write_only"`   // nothing is to be read from it
+	NonCoherent bool    `toml:"non_coherent"` // host and device see it only after a flush or an invalidate
+	Align       uint64  `toml:"align"`        // of the address; 0 means 256
+	Offset      uint64  `toml:"offset"`       // added to the aligned address
+	Want        string  `toml:"want"`
+	Tolerance   float64 `toml:"tolerance"`
+	Value       any     `toml:"value"`
+	LDS         uint32  `toml:"lds"` // bytes of dynamic LDS
+	Null        bool    `toml:"null"`
 }
 
 // extent is up to three numbers; the others are 1.
@@ -193,6 +202,11 @@ func (c *Case) Check() error {
 		}
 		if total += a.bytes(); total > bytesMax {
 			return fmt.Errorf("argument %d, %q: %d bytes of buffers, at most %d", i, a.Name, total, int64(bytesMax))
+		}
+	}
+	for i := range c.Host {
+		if err := c.Host[i].check(c); err != nil {
+			return fmt.Errorf("host %d: %w", i, err)
 		}
 	}
 	for i := range c.Expected {

@@ -132,8 +132,17 @@ func (c *Case) once(ctx context.Context, o *hsaco.Object, run one, padding uint6
 	if err != nil {
 		return left, nil, err
 	}
-	_, err = dev.Run(ctx, emu.Dispatch{Kernel: k, Grid: grid, Workgroup: c.Block, Kernarg: packed.Kernarg, DynamicLDS: packed.DynamicLDS})
-	if err != nil {
+	if err := c.host("before", buffers); err != nil {
+		return left, nil, err
+	}
+	dev.Submit(emu.Dispatch{Kernel: k, Grid: grid, Workgroup: c.Block, Kernarg: packed.Kernarg, DynamicLDS: packed.DynamicLDS})
+	if err := c.host("queued", buffers); err != nil {
+		return left, nil, err
+	}
+	if _, err := dev.Finish(ctx); err != nil {
+		return left, nil, err
+	}
+	if err := c.host("after", buffers); err != nil {
 		return left, nil, err
 	}
 	h := sha256.New()
@@ -202,7 +211,7 @@ func (c *Case) memory(dev *emu.Device, p *placer) (buffers []*emu.Buffer, args [
 		}
 		env.buffers[a.Name] = values{e, append([]byte(nil), data...)}
 		where := p.place(a, uint64(len(data)))
-		where.Uninitialised = f.kind == "poison"
+		where.Uninitialised, where.NonCoherent = f.kind == "poison", a.NonCoherent
 		b, err := dev.Map(a.Name, data, where)
 		if err != nil {
 			return fail(i, err)

@@ -22,7 +22,8 @@ type Options struct {
 type Checker struct {
 	dispatch  *emu.Launched // under way
 	detectors []detector
-	memory    *memcheck // if it is one of them
+	memory    *memcheck  // if it is one of them
+	hosts     *hostcheck // likewise
 	findings  []*Finding
 	byKey     map[key]*Finding
 	summary   Summary
@@ -79,8 +80,11 @@ func New(o Options) (*Checker, error) {
 			c.summary.Tools = append(c.summary.Tools, t)
 			d := make(c, o)
 			c.detectors = append(c.detectors, d)
-			if m, ok := d.(*memcheck); ok {
-				c.memory = m
+			switch d := d.(type) {
+			case *memcheck:
+				c.memory = d
+			case *hostcheck:
+				c.hosts = d
 			}
 		}
 	}
@@ -93,7 +97,9 @@ func (c *Checker) Report() Report { return Report{slices.Clone(c.findings), c.su
 // report adds a finding, or counts it if it is one that is known: of the same
 // instructions in the same kernel.
 func (c *Checker) report(f Finding) {
-	f.Kernel = c.dispatch.Kernel.Name
+	if c.dispatch != nil { // none has run yet when only the host has done something
+		f.Kernel = c.dispatch.Kernel.Name
+	}
 	k := key{tool: f.Tool, kind: f.Kind, kernel: f.Kernel}
 	for i := range min(len(f.Sites), len(k.pcs)) {
 		k.pcs[i] = f.Sites[i].PC
@@ -200,6 +206,20 @@ func (c *Checker) DispatchEnd(l *emu.Launched, err error) {
 // Forgive implements emu.Forgiver: with memcheck, bad accesses are findings and
 // not the end of the dispatch.
 func (c *Checker) Forgive(b *emu.BadAccess) bool { return c.memory != nil && c.memory.forgive(b) }
+
+// Submitted implements emu.HostObserver.
+func (c *Checker) Submitted(*emu.Dispatch) {
+	if c.hosts != nil {
+		c.hosts.submitted()
+	}
+}
+
+// Host implements emu.HostObserver.
+func (c *Checker) Host(b *emu.Buffer, op emu.HostOp, offset, n int) {
+	if c.hosts != nil {
+		c.hosts.host(b, op, offset, n)
+	}
+}
 
 // WaveBegin implements emu.Observer.
 func (c *Checker) WaveBegin(w emu.Wave) {

@@ -132,9 +132,6 @@ func (t textWriter) summary(r *Result) {
 	}
 	t.line("%s: %s in %s: %d instructions of waves, %d memory accesses of lanes; %s", r.Name, dispatches, some(r.Runs, "run"),
 		s.Instructions, s.Accesses, joinTools(s.Tools))
-	if absent := absentTools(); len(absent) > 0 {
-		t.line("    not in this version: %s", joinTools(absent))
-	}
 	for _, g := range s.NotChecked {
 		by := ""
 		if g.Tool != "" {

@@ -12,7 +12,7 @@ type KindInfo struct {
 // Kinds are all kinds of findings; each tool's are in its file.
 func Kinds() map[Kind]KindInfo {
 	all := map[Kind]KindInfo{}
-	for _, kinds := range []map[Kind]KindInfo{memcheckKinds, initcheckKinds, racecheckKinds, waitcheckKinds, synccheckKinds} {
+	for _, kinds := range []map[Kind]KindInfo{memcheckKinds, initcheckKinds, racecheckKinds, waitcheckKinds, synccheckKinds, hostcheckKinds} {
 		maps.Copy(all, kinds)
 	}
 	return all

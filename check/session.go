@@ -17,12 +17,8 @@ type Session struct {
 	faults  []error
 }
 
-// NewSession makes a session with a new checker; without tools, it has those of
-// this version. Errors: those of New.
+// NewSession makes a session with a new checker. Errors: those of New.
 func NewSession(o Options) (*Session, error) {
-	if o.Tools == nil {
-		o.Tools = presentTools()
-	}
 	c, err := New(o)
 	if err != nil {
 		return nil, err
@@ -79,20 +75,4 @@ func (r *Result) fault(err error) {
 		return
 	}
 	r.Err = errors.Join(r.Err, err)
-}
-
-// presentTools are those that this version has detectors of.
-func presentTools() []Tool { return filterTools(true) }
-
-// absentTools are the others.
-func absentTools() []Tool { return filterTools(false) }
-
-func filterTools(there bool) []Tool {
-	list := []Tool{}
-	for _, t := range Tools() {
-		if _, ok := makers[t]; ok == there {
-			list = append(list, t)
-		}
-	}
-	return list
 }

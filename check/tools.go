@@ -7,4 +7,5 @@ var makers = map[Tool]func(c *Checker, o Options) detector{
 	Racecheck: newRacecheck,
 	Waitcheck: newWaitcheck,
 	Synccheck: newSynccheck,
+	Hostcheck: newHostcheck,
 }

@@ -15,6 +15,7 @@ type Device struct {
 	next   uint64 // where the next allocation without an address goes
 	mu     sync.Mutex
 	queue  *Buffer // the queue that dispatches are told of
+	queued []Dispatch
 
 	atomics atomicLocks
 }
@@ -118,7 +119,7 @@ func (d *Device) place(name string, data []byte, p Placement) (*Buffer, error) {
 	if addr > heapLimit || n > heapLimit-addr {
 		return nil, fmt.Errorf("emu: buffer %q: %d bytes at %#x end past the address space (%#x)", name, n, addr, uint64(heapLimit))
 	}
-	b := &Buffer{Name: name, Addr: addr, Data: data, Residency: p.Residency, Uninitialised: p.Uninitialised}
+	b := &Buffer{Name: name, Addr: addr, Data: data, Residency: p.Residency, Uninitialised: p.Uninitialised, dev: d}
 	if p.NonCoherent {
 		b.host = append([]byte(nil), data...)
 	}

@@ -28,6 +28,7 @@ type Buffer struct {
 	Uninitialised bool
 
 	host []byte // the host's copy of memory that is not coherent: host.go
+	dev  *Device
 }
 
 // Space is the device's address space: buffers apart from each other, with
@@ -66,6 +67,16 @@ func (s *Space) Find(addr, n uint64) *Buffer {
 		return nil
 	}
 	return b
+}
+
+// NonCoherent are the buffers of which the host has a view of its own.
+func (s *Space) NonCoherent() (list []*Buffer) {
+	for _, b := range s.buffers {
+		if !b.Coherent() {
+			list = append(list, b)
+		}
+	}
+	return list
 }
 
 // Neighbour is a buffer, of which there may be none any more.
