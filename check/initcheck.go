@@ -134,7 +134,7 @@ func (d *initcheck) WaveBegin(w emu.Wave) {
 	s.begin(d.launched, w)
 	g := d.groups[w.GroupIndex()]
 	if g == nil {
-		g = &initGroup{lds: make([]byte, d.launched.LDS)}
+		g = &initGroup{lds: make([]shadowByte, d.launched.LDS)}
 		for i := range g.lds {
 			g.lds[i] = neverWritten
 		}

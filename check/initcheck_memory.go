@@ -46,7 +46,7 @@ type shadow struct {
 
 // get is the shadow of n bytes for a lane, at most 64, in buf; false if all are
 // defined.
-func (m *shadow) get(lane int, addr uint64, n int, buf *[64]byte) ([]byte, bool) {
+func (m *shadow) get(lane int, addr uint64, n int, buf *[64]shadowByte) ([]shadowByte, bool) {
 	b := buf[:n]
 	switch m.space {
 	case emu.LDS:
@@ -66,8 +66,8 @@ func (m *shadow) get(lane int, addr uint64, n int, buf *[64]byte) ([]byte, bool)
 }
 
 // set changes the shadow of n bytes for a lane; with nil all are defined.
-func (m *shadow) set(lane int, addr uint64, n int, to []byte) {
-	var b []byte
+func (m *shadow) set(lane int, addr uint64, n int, to []shadowByte) {
+	var b []shadowByte
 	switch m.space {
 	case emu.LDS:
 		b = m.s.group.lds[addr:][:n]
@@ -79,7 +79,7 @@ func (m *shadow) set(lane int, addr uint64, n int, to []byte) {
 			return
 		}
 		for i := range n {
-			v := byte(written)
+			v := written
 			if to != nil {
 				v = to[i]
 			}
@@ -116,19 +116,14 @@ func (d *initcheck) buffer(addr uint64) *initBuffer {
 }
 
 // taintOf is what is undefined in up to 8 bytes that are loaded.
-func (d *initcheck) taintOf(a *emu.Access, b []byte, lane int, at uint64) taint {
+func (d *initcheck) taintOf(a *emu.Access, b []shadowByte, at uint64) taint {
 	var t taint
 	for i, v := range b {
 		if v == written {
 			continue
 		}
-		t.bits |= 0xff << (8 * (i & 7))
-		switch {
-		case v == neverWritten && (a.Space == emu.LDS || a.Space == emu.Scratch):
-			t.depth = max(t.depth, fromOwn)
-		case v != neverWritten:
-			t.depth = max(t.depth, depth(v-storedFirst))
-		}
+		t.bits |= uint64(v&0xff) << (8 * (i & 7))
+		t.depth = max(t.depth, v.depth(a.Space == emu.LDS || a.Space == emu.Scratch))
 	}
 	if t.bits != 0 {
 		t.origin = d.loaded(a, b, at)
@@ -137,7 +132,7 @@ func (d *initcheck) taintOf(a *emu.Access, b []byte, lane int, at uint64) taint 
 }
 
 // loaded is the origin of what an access reads.
-func (d *initcheck) loaded(a *emu.Access, b []byte, at uint64) uint32 {
+func (d *initcheck) loaded(a *emu.Access, b []shadowByte, at uint64) uint32 {
 	pc := a.Wave.PC()
 	if n, ok := d.loads[pc]; ok {
 		return n
@@ -194,14 +189,14 @@ func (d *initcheck) Access(a *emu.Access) {
 
 // loadScalar is for scalar loads; a buffer load makes an access for each word.
 func (d *initcheck) loadScalar(a *emu.Access, s *initWave, m *shadow, nth int) {
-	var buf [64]byte
+	var buf [64]shadowByte
 	b, bad := m.get(0, a.Addr[0], a.Bytes, &buf)
 	first, ok := scalarNumber(&s.inst.in.Operands[0])
 	if !bad || !ok {
 		return
 	}
 	for i := 0; i+4 <= len(b); i += 4 {
-		s.setScalar(first+nth+i/4, d.taintOf(a, b[i:i+4], -1, a.Addr[0]+uint64(i)))
+		s.setScalar(first+nth+i/4, d.taintOf(a, b[i:i+4], a.Addr[0]+uint64(i)))
 	}
 }
 
@@ -226,7 +221,7 @@ func (d *initcheck) load(a *emu.Access, s *initWave, m *shadow) {
 	}
 	h, _ := halvesOf(&p.in)
 	converts, signed := strings.Contains(p.in.Op.Name, "_format_"), strings.Contains(p.in.Op.Name, "load_i") || strings.Contains(p.in.Op.Name, "_i8") || strings.Contains(p.in.Op.Name, "_i16")
-	var buf [64]byte
+	var buf [64]shadowByte
 	for lanes := a.Lanes; lanes != 0; lanes &= lanes - 1 {
 		lane := bits.TrailingZeros64(lanes)
 		b, bad := m.get(lane, a.Addr[lane], a.Bytes, &buf)
@@ -234,7 +229,7 @@ func (d *initcheck) load(a *emu.Access, s *initWave, m *shadow) {
 			continue
 		}
 		if converts {
-			t := d.taintOf(a, b, lane, a.Addr[lane])
+			t := d.taintOf(a, b, a.Addr[lane])
 			t.bits, t.depth = all(32), fromResult
 			for i := range int(o.N) {
 				s.setVector(first+i, lane, h, t)
@@ -242,7 +237,7 @@ func (d *initcheck) load(a *emu.Access, s *initWave, m *shadow) {
 			continue
 		}
 		for i := 0; i < len(b); i += 4 {
-			t := d.taintOf(a, b[i:min(i+4, len(b))], lane, a.Addr[lane]+uint64(i))
+			t := d.taintOf(a, b[i:min(i+4, len(b))], a.Addr[lane]+uint64(i))
 			if signed && t.bits>>(8*a.Bytes-1)&1 != 0 {
 				t.bits = all(32)&^(1<<(8*a.Bytes-1)-1) | t.bits
 			}
@@ -288,7 +283,7 @@ func (d *initcheck) store(a *emu.Access, s *initWave, m *shadow) {
 	converts := strings.Contains(p.in.Op.Name, "_format_")
 	var undefined uint64 // lanes that store what is a finding
 	var why taint
-	var buf [16]byte
+	var buf [16]shadowByte
 	for lanes := a.Lanes; lanes != 0; lanes &= lanes - 1 {
 		lane := bits.TrailingZeros64(lanes)
 		if !bad {
@@ -308,8 +303,7 @@ func (d *initcheck) store(a *emu.Access, s *initWave, m *shadow) {
 				t.bits, t.depth = all(32), fromResult
 			}
 			for k := 4 * i; k < min(4*i+4, len(to)); k++ {
-				if t.bits>>(8*(k&3))&0xff != 0 {
-					to[k] = storedFirst + byte(t.depth)
+				if to[k] = stored(uint8(t.bits>>(8*(k&3))), t.depth); to[k] != written {
 					missing++
 				}
 			}
@@ -337,7 +331,7 @@ func (d *initcheck) store(a *emu.Access, s *initWave, m *shadow) {
 // atomic judges the data and the memory of an atomic.
 func (d *initcheck) atomic(a *emu.Access, s *initWave, m *shadow) {
 	p := s.inst
-	var buf [64]byte
+	var buf [64]shadowByte
 	for lanes := a.Lanes; lanes != 0; lanes &= lanes - 1 {
 		lane := bits.TrailingZeros64(lanes)
 		for _, i := range p.data {
@@ -355,7 +349,7 @@ func (d *initcheck) atomic(a *emu.Access, s *initWave, m *shadow) {
 		if !bad {
 			continue
 		}
-		t := d.taintOf(a, b, lane, a.Addr[lane])
+		t := d.taintOf(a, b, a.Addr[lane])
 		f := Finding{Bytes: a.Bytes}
 		f.Buffer, f.Offset = d.where(a.Space, a.Addr[lane])
 		f.Message = fmt.Sprintf("an atomic changes %d bytes at %q + %d that are undefined", a.Bytes, f.Buffer, f.Offset)

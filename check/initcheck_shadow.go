@@ -1,7 +1,6 @@
 package check
 
 import (
-	"encoding/binary"
 	"math/bits"
 
 	"github.com/holdfast-llm/holdfast/amd/emu"
@@ -19,12 +18,34 @@ const (
 	fromResult              // an operation's result
 )
 
-// Memory has a byte of shadow for each byte.
+// shadowByte is the shadow of a byte of memory: its undefined bits, and above them where
+// they are from.
+type shadowByte uint16
+
 const (
-	written      = 0 // with what is defined
-	neverWritten = 1
-	storedFirst  = 2 // plus a depth: what was stored is undefined
+	written      shadowByte = 0
+	neverWritten shadowByte = 0xff | 1<<8
 )
+
+// stored is the shadow of a byte that was stored with undefined bits.
+func stored(bits uint8, d depth) shadowByte {
+	if bits == 0 {
+		return written
+	}
+	return shadowByte(bits) | (2+shadowByte(d))<<8
+}
+
+// depth is how bad the undefined bits are; what was never written is worse in
+// memory of the kernel's own.
+func (c shadowByte) depth(own bool) depth {
+	switch {
+	case c>>8 >= 2:
+		return depth(c>>8 - 2)
+	case own:
+		return fromOwn
+	}
+	return fromGlobal
+}
 
 // taint is what is undefined in a value.
 type taint struct {
@@ -63,7 +84,7 @@ type initWave struct {
 	scalars [128]taint
 	scc     taint
 
-	scratch []byte // by lane, each's bytes together
+	scratch []shadowByte // by lane, each's bytes together
 	perLane int
 }
 
@@ -104,7 +125,7 @@ func (s *initWave) begin(l *emu.Launched, w emu.Wave) {
 	s.perLane = int(l.Scratch)
 	n := w.Lanes() * s.perLane
 	if cap(s.scratch) < n {
-		s.scratch = make([]byte, n)
+		s.scratch = make([]shadowByte, n)
 	}
 	s.scratch = s.scratch[:n]
 	for i := range s.scratch {
@@ -244,15 +265,15 @@ func (s *initWave) setScalar(n int, t taint) {
 // initGroup is the shadow of a workgroup's LDS.
 type initGroup struct {
 	live int
-	lds  []byte
+	lds  []shadowByte
 }
 
 // initBuffer is the shadow of a buffer: by pages, nil where all is as it was at
 // first.
 type initBuffer struct {
 	*emu.Buffer
-	first byte
-	pages []*[initPage]byte
+	first shadowByte
+	pages []*[initPage]shadowByte
 }
 
 const initPage = 4096
@@ -261,7 +282,7 @@ const initPage = 4096
 func (b *initBuffer) clean() bool { return b.pages == nil }
 
 // at is the shadow of a byte, to be read.
-func (b *initBuffer) at(off uint64) byte {
+func (b *initBuffer) at(off uint64) shadowByte {
 	if b.pages == nil {
 		return b.first
 	}
@@ -272,19 +293,19 @@ func (b *initBuffer) at(off uint64) byte {
 }
 
 // set changes the shadow of a byte.
-func (b *initBuffer) set(off uint64, v byte) {
+func (b *initBuffer) set(off uint64, v shadowByte) {
 	if b.pages == nil {
 		if v == b.first {
 			return
 		}
-		b.pages = make([]*[initPage]byte, (len(b.Data)+initPage-1)/initPage)
+		b.pages = make([]*[initPage]shadowByte, (len(b.Data)+initPage-1)/initPage)
 	}
 	p := b.pages[off/initPage]
 	if p == nil {
 		if v == b.first {
 			return
 		}
-		p = new([initPage]byte)
+		p = new([initPage]shadowByte)
 		if b.first != 0 {
 			for i := range p {
 				p[i] = b.first
@@ -295,18 +316,11 @@ func (b *initBuffer) set(off uint64, v byte) {
 	p[off%initPage] = v
 }
 
-// allWritten says whether n bytes of shadow are of bytes that are defined.
-func allWritten(shadow []byte) bool {
-	for len(shadow) >= 4 {
-		if binary.LittleEndian.Uint32(shadow) != 0 {
-			return false
-		}
-		shadow = shadow[4:]
+// allWritten says whether the bytes of some shadow are defined.
+func allWritten(shadow []shadowByte) bool {
+	var any shadowByte
+	for _, c := range shadow {
+		any |= c
 	}
-	for _, b := range shadow {
-		if b != 0 {
-			return false
-		}
-	}
-	return true
+	return any == 0
 }
