@@ -61,7 +61,8 @@ var initcheckKinds = map[Kind]KindInfo{
 //     selects, the ways through LDS, scratch and lanes. Bytes of global memory
 //     that are only moved are never a finding, they stay undefined where they
 //     are stored. Those that a wave moves out of its own registers, LDS or scratch
-//     are one if all bytes that a lane stores are undefined: less is padding.
+//     are one if all bytes that a lane stores are undefined, or were so at a store
+//     to LDS or scratch on the way: less is the padding of what is around it.
 //
 // At first are undefined: registers that a wave is not given (vector registers in
 // all lanes but v0, vcc, m0, scc; in wave32 the upper halves of vcc and exec), LDS

@@ -317,6 +317,11 @@ func (d *initcheck) store(a *emu.Access, s *initWave, m *shadow) {
 			why.join(worst)
 			clear(to)
 		}
+		if missing == len(to) && worst.depth == fromOwn { // a value, not what lies between values
+			for k := range to {
+				to[k] = stored(uint8(to[k]), fromResult)
+			}
+		}
 		m.set(lane, a.Addr[lane], a.Bytes, to)
 	}
 	if undefined != 0 {
