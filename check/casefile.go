@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/holdfast-llm/holdfast/internal/tomlfile"
 )
 
 // Case is a kernel, how to launch it, and what is to come of it. It is read from
@@ -157,7 +159,7 @@ func readSmall(path string) ([]byte, error) {
 // the folder of path.
 func ParseCase(path string, text []byte) (*Case, error) {
 	c := &Case{Name: strings.TrimSuffix(filepath.Base(path), filepath.Ext(path)), Dir: filepath.Dir(path)}
-	if err := decodeTOML(path, string(text), c); err != nil {
+	if err := tomlfile.Decode(path, string(text), c); err != nil {
 		return nil, err
 	}
 	if err := c.Check(); err != nil {
@@ -191,7 +193,7 @@ func (c *Case) Check() error {
 	}
 	for _, t := range c.Tools {
 		if !slices.Contains(Tools(), Tool(t)) {
-			return fmt.Errorf("no tool %q, there are %v%s", t, Tools(), meant(t, Tools()))
+			return fmt.Errorf("no tool %q, there are %v%s", t, Tools(), tomlfile.Meant(t, Tools()))
 		}
 	}
 	total := int64(0)

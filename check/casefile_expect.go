@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/holdfast-llm/holdfast/amd/emu"
+	"github.com/holdfast-llm/holdfast/internal/tomlfile"
 )
 
 // Expect is a finding that a case is there for. What is left out may be
@@ -40,7 +41,7 @@ func (e *Expect) check() error {
 			return nil
 		}
 	}
-	return fmt.Errorf("no tool %q%s", e.Tool, meant(e.Tool, Tools()))
+	return fmt.Errorf("no tool %q%s", e.Tool, tomlfile.Meant(e.Tool, Tools()))
 }
 
 func (e *Expect) String() string {

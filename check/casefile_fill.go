@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/holdfast-llm/holdfast/internal/tomlfile"
 )
 
 // fill is what a buffer holds: "zero" (also the empty string), "byte 0x7f",
@@ -52,7 +54,7 @@ func parseFill(s string) (f fill, err error) {
 			return f, fmt.Errorf("fill %q: %w", s, err)
 		}
 	default:
-		return f, fmt.Errorf("fill %q%s", s, meant(f.kind, []string{"zero", "byte", "poison", "random", "iota", "file", "expr"}))
+		return f, fmt.Errorf("fill %q%s", s, tomlfile.Meant(f.kind, []string{"zero", "byte", "poison", "random", "iota", "file", "expr"}))
 	}
 	if want != "" {
 		return f, fmt.Errorf("fill %q: %q, want %s", s, f.text, want)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/holdfast-llm/holdfast/amd/emu"
 	"github.com/holdfast-llm/holdfast/amd/hsaco"
+	"github.com/holdfast-llm/holdfast/internal/tomlfile"
 )
 
 // Settings say how cases and dispatches are checked. What they leave out is as
@@ -117,7 +118,7 @@ func (c *Case) once(ctx context.Context, o *hsaco.Object, run one, padding uint6
 	}
 	k, err := m.Kernel(c.Kernel)
 	if err != nil {
-		return left, nil, fmt.Errorf("%w%s", err, meant(c.Kernel, m.Kernels()))
+		return left, nil, fmt.Errorf("%w%s", err, tomlfile.Meant(c.Kernel, m.Kernels()))
 	}
 	c.nameArgs(k)
 	buffers, args, env, err := c.memory(dev, &placer{layout: run.layout, guard: padding})

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"path"
 	"slices"
+
+	"github.com/holdfast-llm/holdfast/internal/tomlfile"
 )
 
 // Suppressions are findings that are known and why they are left. They are read
@@ -44,7 +46,7 @@ func ReadSuppressions(name string) (*Suppressions, error) {
 		return nil, err
 	}
 	s := &Suppressions{name: name}
-	if err := decodeTOML(name, string(b), s); err != nil {
+	if err := tomlfile.Decode(name, string(b), s); err != nil {
 		return nil, err
 	}
 	s.used = make([]int, len(s.List))
@@ -64,7 +66,7 @@ func (x *Suppression) check() error {
 		return errors.New("nothing but a reason: it would take every finding")
 	}
 	if x.Tool != "" && !slices.Contains(Tools(), Tool(x.Tool)) {
-		return fmt.Errorf("no tool %q%s", x.Tool, meant(x.Tool, Tools()))
+		return fmt.Errorf("no tool %q%s", x.Tool, tomlfile.Meant(x.Tool, Tools()))
 	}
 	for _, pattern := range []string{x.Kind, x.Kernel, x.Buffer, x.File} {
 		if _, err := path.Match(pattern, ""); err != nil {

@@ -17,7 +17,7 @@ const module = "github.com/holdfast-llm/holdfast/"
 // "Layout"), and an import may only point to a lower place. Other internal
 // packages are at 0.
 var place = map[string]int{
-	"gguf/quant": 1, "internal/memory": 1,
+	"gguf/quant": 1, "internal/memory": 1, "internal/tomlfile": 1,
 	"gguf": 2, "sample": 2, "amd/isa": 2, "amd/hsaco": 2, "lab/stat": 2, "amd/kfd": 2,
 	"gguf/inspect": 3, "amd/hsaco/inspect": 3, "gguf/quantize": 3, "internal/reference": 3, "internal/synth": 3,
 	"op": 10, "attn": 10, "amd/emu": 10, "amd/emu/recorded": 11, "text/token": 10, "text/chat": 10,

@@ -10,6 +10,7 @@ import (
 
 func labCommands() []command {
 	return []command{
+		{"run", "make the trials of an experiment, resumable at any moment", labRunMain},
 		{"report", "say what an experiment's trials show, with intervals and exact tests", labReportMain},
 		{"power", "say how many trials a claim about a fault rate takes", labPowerMain},
 		{"trace", "record, read and correlate what the driver says of evictions and faults", labTraceMain},

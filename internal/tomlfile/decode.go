@@ -1,4 +1,6 @@
-package check
+// Package tomlfile reads TOML files into structures, strictly: a key that nothing
+// is for is an error that says where, and what was meant.
+package tomlfile
 
 import (
 	"errors"
@@ -11,9 +13,9 @@ import (
 	"github.com/holdfast-llm/holdfast/internal/cli"
 )
 
-// decodeTOML reads text into the structure that v points to. A key that it has
+// Decode reads text into the structure that v points to. A key that it has
 // no field for is an error with the line and the nearest one that it has.
-func decodeTOML(path, text string, v any) error {
+func Decode(path, text string, v any) error {
 	md, err := toml.Decode(text, v)
 	var wrong toml.ParseError
 	switch {
@@ -25,13 +27,13 @@ func decodeTOML(path, text string, v any) error {
 	if unknown := md.Undecoded(); len(unknown) > 0 {
 		key := unknown[0]
 		known, last := keysOf(reflect.TypeOf(v).Elem(), key[:len(key)-1]), key[len(key)-1]
-		return fmt.Errorf("%s:%d: unknown key %q%s", path, lineOf(text, key), last, meant(last, known))
+		return fmt.Errorf("%s:%d: unknown key %q%s", path, lineOf(text, key), last, Meant(last, known))
 	}
 	return nil
 }
 
-// meant suggests what was meant by a word.
-func meant[T ~string](word string, known []T) string {
+// Meant suggests what was meant by a word.
+func Meant[T ~string](word string, known []T) string {
 	var words []string
 	for _, k := range known {
 		words = append(words, string(k))
