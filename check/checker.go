@@ -216,9 +216,16 @@ func (c *Checker) Submitted(*emu.Dispatch) {
 
 // Host implements emu.HostObserver.
 func (c *Checker) Host(b *emu.Buffer, op emu.HostOp, offset, n int) {
-	if c.hosts != nil {
-		c.hosts.host(b, op, offset, n)
+	for _, d := range c.detectors {
+		if h, ok := d.(hostSeer); ok {
+			h.host(b, op, offset, n)
+		}
 	}
+}
+
+// hostSeer is a detector that looks at what the host does with buffers.
+type hostSeer interface {
+	host(b *emu.Buffer, op emu.HostOp, offset, n int)
 }
 
 // WaveBegin implements emu.Observer.

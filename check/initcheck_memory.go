@@ -103,6 +103,12 @@ func (d *initcheck) buffer(addr uint64) *initBuffer {
 	if b == nil {
 		return nil
 	}
+	d.last = d.shadowOf(b)
+	return d.last
+}
+
+// shadowOf is the shadow of a buffer.
+func (d *initcheck) shadowOf(b *emu.Buffer) *initBuffer {
 	g := d.buffers[b]
 	if g == nil {
 		g = &initBuffer{Buffer: b}
@@ -111,8 +117,18 @@ func (d *initcheck) buffer(addr uint64) *initBuffer {
 		}
 		d.buffers[b] = g
 	}
-	d.last = g
 	return g
+}
+
+// host notes what the host writes.
+func (d *initcheck) host(b *emu.Buffer, op emu.HostOp, offset, n int) {
+	if op != emu.HostWrites || !b.Uninitialised && d.buffers[b] == nil {
+		return
+	}
+	g := d.shadowOf(b)
+	for i := range n {
+		g.set(uint64(offset+i), written)
+	}
 }
 
 // taintOf is what is undefined in up to 8 bytes that are loaded.

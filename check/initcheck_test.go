@@ -190,3 +190,62 @@ func TestInitcheckFollowsWhatIsUndefinedToWhereItMatters(t *testing.T) {
 		})
 	}
 }
+
+// Buffers stay as dispatches and the host leave them.
+func TestInitcheckFollowsMemoryFromDispatchToDispatch(t *testing.T) {
+	o := waveKernels(t, `v_lshlrev_b32 v1, 2, v0;`, []string{
+		loadRaw + `v_add_nc_u32 v8, v9, v0` + storeV8,            // given = raw + id
+		`global_store_b32 v1, v0, s[6:7]`,                        // raw = id
+		loadRaw + `global_store_b32 v1, v9, s[4:5]`,              // given = raw
+		`global_store_b32 v1, v9, s[6:7]`,                        // raw = a register that was never written
+		`s_mov_b32 exec_lo, 0xf;global_store_b32 v1, v0, s[6:7]`, // raw = id, four lanes
+	})
+	const add, write, copies, leave, some = 0, 1, 2, 3, 4
+	for _, c := range []struct {
+		name  string
+		runs  []int // kernels, one after another; -1 is the host, which writes all of raw
+		wants []Kind
+	}{
+		{"a kernel wrote it before", []int{write, add}, nil},
+		{"the host wrote it before", []int{-1, add}, nil},
+		{"the host writes it behind the kernel", []int{copies, -1, add}, nil},
+		{"nobody wrote it", []int{add}, []Kind{UninitStore}},
+		{"a kernel writes it too late", []int{copies, write}, nil},
+		{"a kernel wrote a part of it", []int{some, add}, []Kind{UninitStore}},
+		{"what is undefined is said once", []int{leave, add}, []Kind{UninitStore}},
+	} {
+		t.Run(strings.ReplaceAll(c.name, " ", "_"), func(t *testing.T) {
+			checker, err := New(Options{Tools: []Tool{Initcheck}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := newRig(t, o, "k0", emu.Config{Observer: checker})
+			given := r.buffer("given", 256)
+			raw, err := r.dev.Alloc("raw", 256, emu.Placement{Uninitialised: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, n := range c.runs {
+				if n < 0 {
+					if err := raw.HostWrite(0, make([]byte, 256)); err != nil {
+						t.Fatal(err)
+					}
+					continue
+				}
+				if r.k, err = r.k.Module.Kernel(fmt.Sprintf("k%d", n)); err != nil {
+					t.Fatal(err)
+				}
+				if err := r.launch(1, 32, given, raw); err != nil {
+					t.Fatal(err)
+				}
+			}
+			report := checker.Report()
+			if err := kindsAre(report, c.wants); err != nil {
+				t.Error(err)
+			}
+			if len(report.Findings) > 1 {
+				t.Errorf("%d findings, want 1: %v", len(report.Findings), report.Findings)
+			}
+		})
+	}
+}
