@@ -16,7 +16,7 @@ import (
 // endState is what a wave has when it ends: values, and what initcheck says is
 // undefined in them.
 type endState struct {
-	vectors, vectorBits [32][32]uint32
+	vectors, vectorBits [32][64]uint32
 	scalars, scalarBits [34]uint32 // s0 to s31, vcc
 	scc, sccUndefined   bool
 }
@@ -35,7 +35,7 @@ func (e *endWatch) Instruction(w emu.Wave, in *isa.Inst) {
 	}
 	s := e.detectors[0].(*initcheck).wave(w)
 	for n := range e.state.vectors {
-		for lane := range 32 {
+		for lane := range w.Lanes() {
 			e.state.vectors[n][lane], e.state.vectorBits[n][lane] = w.VGPR(n, lane), uint32(s.vector(n, lane).bits)
 		}
 	}
@@ -51,7 +51,7 @@ func (e *endWatch) Instruction(w emu.Wave, in *isa.Inst) {
 
 // randomInst is the words of an instruction of lanes or scalars, with registers
 // below 32, that changes nothing but them.
-func randomInst(r *rand.Rand, ops []*isa.Op) (isa.Inst, []uint32) {
+func randomInst(r *rand.Rand, ops []*isa.Op, wave isa.Wave) (isa.Inst, []uint32) {
 	for {
 		op := ops[r.IntN(len(ops))]
 		w := []uint32{r.Uint32(), r.Uint32(), r.Uint32()}
@@ -109,7 +109,7 @@ func randomInst(r *rand.Rand, ops []*isa.Op) (isa.Inst, []uint32) {
 		for i := range w {
 			binary.LittleEndian.PutUint32(code4[4*i:], w[i])
 		}
-		in, err := isa.Decode(0, code4[:], isa.Wave32)
+		in, err := isa.Decode(0, code4[:], wave)
 		if err == nil && in.Op == op && plain(&in) {
 			return in, w[:in.Size/4]
 		}
@@ -158,6 +158,15 @@ func randomOps() []*isa.Op {
 // waves that differ in nothing else. A bit that comes out different must be
 // undefined: what initcheck follows is never less than what matters.
 func TestBitsThatChangeWithWhatIsUndefinedAreUndefined(t *testing.T) {
+	for _, wave := range []isa.Wave{isa.Wave32, isa.Wave64} {
+		t.Run(fmt.Sprint(wave), func(t *testing.T) {
+			t.Parallel()
+			bitsThatChange(t, wave)
+		})
+	}
+}
+
+func bitsThatChange(t *testing.T, wave isa.Wave) {
 	kernels, length := 300, 12
 	if os.Getenv("HOLDFAST_LONG") != "" {
 		kernels = 6000
@@ -169,6 +178,9 @@ func TestBitsThatChangeWithWhatIsUndefinedAreUndefined(t *testing.T) {
 		var code, text strings.Builder
 		if r.IntN(2) == 0 {
 			fmt.Fprintf(&code, "s_mov_b32 exec_lo, %#x;", r.Uint32()|1)
+			if wave == isa.Wave64 {
+				fmt.Fprintf(&code, "s_mov_b32 exec_hi, %#x;", r.Uint32())
+			}
 		}
 		for i := range 8 { // v1 to v7, s2 to s9: known; v8 to v11, s10 to s13 in part
 			fmt.Fprintf(&code, "s_mov_b32 s%d, %#x;", 2+i, r.Uint32()>>r.IntN(32))
@@ -180,7 +192,7 @@ func TestBitsThatChangeWithWhatIsUndefinedAreUndefined(t *testing.T) {
 			fmt.Fprintf(&code, "v_and_b32 v%d, %#x, v%d;s_and_b32 s%d, s%d, %#x;", 8+i, r.Uint32(), 8+i, 10+i, 10+i, r.Uint32())
 		}
 		for range length {
-			in, words := randomInst(r, ops)
+			in, words := randomInst(r, ops, wave)
 			for _, w := range words {
 				fmt.Fprintf(&code, ".long %#x;", w)
 			}
@@ -188,7 +200,7 @@ func TestBitsThatChangeWithWhatIsUndefinedAreUndefined(t *testing.T) {
 		}
 		codes, texts = append(codes, code.String()), append(texts, text.String())
 	}
-	o := waveKernels(t, "", codes)
+	o := waveKernels(t, int(wave), "", codes)
 	undefined, total := 0, 0
 	for i := range codes {
 		var first endState
@@ -201,7 +213,7 @@ func TestBitsThatChangeWithWhatIsUndefinedAreUndefined(t *testing.T) {
 			rig := newRig(t, o, fmt.Sprintf("k%d", i), emu.Config{Observer: watch, Seed: seed + 1, Poison: true})
 			a, b := rig.buffer("a", 16), rig.buffer("b", 16)
 			var unsupported *emu.Unsupported
-			if err := rig.launch(1, 32, a, b); errors.As(err, &unsupported) {
+			if err := rig.launch(1, uint32(wave), a, b); errors.As(err, &unsupported) {
 				break // a form of an operation that the device does not run
 			} else if err != nil {
 				t.Fatal(err, texts[i])
@@ -233,7 +245,7 @@ func TestBitsThatChangeWithWhatIsUndefinedAreUndefined(t *testing.T) {
 // differs names what is different though it is defined.
 func (e *endState) differs(o *endState) string {
 	for n := range e.vectors {
-		for lane := range 32 {
+		for lane := range 64 {
 			if diff := e.vectors[n][lane] ^ o.vectors[n][lane]; diff&^(e.vectorBits[n][lane]&o.vectorBits[n][lane]) != 0 {
 				return fmt.Sprintf("v%d of lane %d is %#x or %#x, undefined are %#x", n, lane, e.vectors[n][lane], o.vectors[n][lane], e.vectorBits[n][lane])
 			}

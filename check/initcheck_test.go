@@ -151,7 +151,7 @@ func TestInitcheckFollowsWhatIsUndefinedToWhereItMatters(t *testing.T) {
 	for _, c := range initCases {
 		codes = append(codes, c.code)
 	}
-	o := waveKernels(t, `v_lshlrev_b32 v1, 2, v0;`, codes)
+	o := waveKernels(t, 32, `v_lshlrev_b32 v1, 2, v0;`, codes)
 	for i, c := range initCases {
 		t.Run(strings.ReplaceAll(c.name, " ", "_"), func(t *testing.T) {
 			t.Parallel()
@@ -193,7 +193,7 @@ func TestInitcheckFollowsWhatIsUndefinedToWhereItMatters(t *testing.T) {
 
 // Buffers stay as dispatches and the host leave them.
 func TestInitcheckFollowsMemoryFromDispatchToDispatch(t *testing.T) {
-	o := waveKernels(t, `v_lshlrev_b32 v1, 2, v0;`, []string{
+	o := waveKernels(t, 32, `v_lshlrev_b32 v1, 2, v0;`, []string{
 		loadRaw + `v_add_nc_u32 v8, v9, v0` + storeV8,            // given = raw + id
 		`global_store_b32 v1, v0, s[6:7]`,                        // raw = id
 		loadRaw + `global_store_b32 v1, v9, s[4:5]`,              // given = raw

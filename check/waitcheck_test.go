@@ -84,10 +84,10 @@ var waitCases = []waitCase{
 	{name: "a relative move past what is being loaded", code: `s_mov_b32 m0, 2; global_load_b32 v10, v1, s[4:5]; v_movrels_b32 v11, v10`},
 }
 
-// waveKernels is an object with a wave32 kernel k0, k1, ... around each of the
+// waveKernels is an object with a kernel k0, k1, ... of waves of so many lanes around each of the
 // instructions, and their two parameters in s[4:5] and s[6:7]. Each has 32 vector registers, 1024
 // bytes of LDS and 16 of scratch.
-func waveKernels(t testing.TB, before string, codes []string) *hsaco.Object {
+func waveKernels(t testing.TB, lanes int, before string, codes []string) *hsaco.Object {
 	var text, metadata strings.Builder
 	for i, code := range codes {
 		name := fmt.Sprintf("k%d", i)
@@ -113,13 +113,14 @@ s_endpgm
 .amdhsa_group_segment_fixed_size 1024
 .amdhsa_private_segment_fixed_size 16
 .amdhsa_enable_private_segment 1
-.amdhsa_wavefront_size32 1
+.amdhsa_wavefront_size32 %[3]d
 .end_amdhsa_kernel
-`, name, strings.NewReplacer(";", "\n", "@", fmt.Sprint(i)).Replace(before+code))
-		fmt.Fprintf(&metadata, `  - {.name: %[1]s, .symbol: %[1]s.kd, .kernarg_segment_size: 16, .kernarg_segment_align: 8, .group_segment_fixed_size: 1024, .private_segment_fixed_size: 16, .wavefront_size: 32, .sgpr_count: 32, .vgpr_count: 32, .max_flat_workgroup_size: 1024, .args: [{.size: 8, .offset: 0, .value_kind: global_buffer, .address_space: global}, {.size: 8, .offset: 8, .value_kind: global_buffer, .address_space: global}]}
-`, name)
+`, name, strings.NewReplacer(";", "\n", "@", fmt.Sprint(i)).Replace(before+code), 64/lanes-1)
+		fmt.Fprintf(&metadata, `  - {.name: %[1]s, .symbol: %[1]s.kd, .kernarg_segment_size: 16, .kernarg_segment_align: 8, .group_segment_fixed_size: 1024, .private_segment_fixed_size: 16, .wavefront_size: %[2]d, .sgpr_count: 32, .vgpr_count: 32, .max_flat_workgroup_size: 1024, .args: [{.size: 8, .offset: 0, .value_kind: global_buffer, .address_space: global}, {.size: 8, .offset: 8, .value_kind: global_buffer, .address_space: global}]}
+`, name, lanes)
 	}
-	return assembled(t, text.String()+".amdgpu_metadata\namdhsa.version: [1, 2]\namdhsa.kernels:\n"+metadata.String()+".end_amdgpu_metadata\n")
+	return assembled(t, text.String()+".amdgpu_metadata\namdhsa.version: [1, 2]\namdhsa.kernels:\n"+metadata.String()+".end_amdgpu_metadata\n",
+		map[int]string{32: "-mno-wavefrontsize64", 64: "-mwavefrontsize64"}[lanes])
 }
 
 func TestWaitcheckJudgesRegistersThatLoadsFill(t *testing.T) {
@@ -127,7 +128,7 @@ func TestWaitcheckJudgesRegistersThatLoadsFill(t *testing.T) {
 	for _, c := range waitCases {
 		codes = append(codes, c.code)
 	}
-	o := waveKernels(t, `v_lshlrev_b32 v1, 2, v0;v_add_co_u32 v2, vcc_lo, s4, v1;v_add_co_ci_u32 v3, vcc_lo, s5, 0, vcc_lo;v_mov_b32 v20, 0;v_mov_b32 v10, 0;`, codes)
+	o := waveKernels(t, 32, `v_lshlrev_b32 v1, 2, v0;v_add_co_u32 v2, vcc_lo, s4, v1;v_add_co_ci_u32 v3, vcc_lo, s5, 0, vcc_lo;v_mov_b32 v20, 0;v_mov_b32 v10, 0;`, codes)
 	for i, c := range waitCases {
 		t.Run(strings.ReplaceAll(c.name, " ", "_"), func(t *testing.T) {
 			t.Parallel()
