@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// known is a source: its value, of which the bits in t are undefined, and its
+// operand is a source: its value, of which the bits in t are undefined, and its
 // width.
-type known struct {
+type operand struct {
 	v    uint64
 	t    taint
 	bits int
@@ -15,7 +15,7 @@ type known struct {
 
 // flow says which bits of an operation's result are undefined, and the value of
 // those that are not as far as anybody asks: of bitwise operations.
-type flow func(s []known) (undefined, value uint64)
+type flow func(s []operand) (undefined, value uint64)
 
 // flowOf is an operation's flow, nil for one whose whole result is undefined if a
 // bit of a source is; moves says that its result is made of the sources' bits.
@@ -95,13 +95,14 @@ var otherFlows = map[string]flow{
 	"pack_b32_f16": flowPack(0, 0),
 }
 
-func all(n int) uint64 { return ^uint64(0) >> (64 - n) }
+// ones is the low n bits.
+func ones(n int) uint64 { return ^uint64(0) >> (64 - n) }
 
-func flowMove(s []known) (uint64, uint64) { return s[0].t.bits, s[0].v }
+func flowMove(s []operand) (uint64, uint64) { return s[0].t.bits, s[0].v }
 
 // flowAnd is of a & b, with a (1) or b (2) complemented.
 func flowAnd(complement int) flow {
-	return func(s []known) (uint64, uint64) {
+	return func(s []operand) (uint64, uint64) {
 		a, b := s[0].v, s[1].v
 		if complement == 1 {
 			a = ^a
@@ -117,14 +118,14 @@ func flowAnd(complement int) flow {
 
 // inverted is of an operation whose result is another's complement.
 func inverted(f flow) flow {
-	return func(s []known) (uint64, uint64) {
+	return func(s []operand) (uint64, uint64) {
 		u, v := f(s)
 		return u, ^v
 	}
 }
 
 func flowOr(complement int) flow {
-	return func(s []known) (uint64, uint64) {
+	return func(s []operand) (uint64, uint64) {
 		a, b := s[0].v, s[1].v
 		if complement == 1 {
 			a = ^a
@@ -139,7 +140,7 @@ func flowOr(complement int) flow {
 // orBits is what is undefined in a | b: not where one is a known 1.
 func orBits(a, ua, b, ub uint64) uint64 { return ua&(ub|^b) | ub&(ua|^a) }
 
-func flowXor(s []known) (u, v uint64) {
+func flowXor(s []operand) (u, v uint64) {
 	for i := range s {
 		u |= s[i].t.bits
 		v ^= s[i].v
@@ -147,21 +148,21 @@ func flowXor(s []known) (u, v uint64) {
 	return u, v
 }
 
-func flowNot(s []known) (uint64, uint64) { return s[0].t.bits, ^s[0].v }
+func flowNot(s []operand) (uint64, uint64) { return s[0].t.bits, ^s[0].v }
 
-func flowOr3(s []known) (uint64, uint64) {
+func flowOr3(s []operand) (uint64, uint64) {
 	u := orBits(s[0].v, s[0].t.bits, s[1].v, s[1].t.bits)
 	v := s[0].v | s[1].v
 	return orBits(v, u, s[2].v, s[2].t.bits), v | s[2].v
 }
 
-func flowAndOr(s []known) (uint64, uint64) {
+func flowAndOr(s []operand) (uint64, uint64) {
 	u, v := flowAnd(0)(s[:2])
 	return orBits(v, u, s[2].v, s[2].t.bits), v | s[2].v
 }
 
 // flowBFI takes bits of s1 where s0 has a 1, of s2 elsewhere.
-func flowBFI(s []known) (uint64, uint64) {
+func flowBFI(s []operand) (uint64, uint64) {
 	m := s[0].v
 	return s[1].t.bits&m | s[2].t.bits&^m | s[0].t.bits, s[1].v&m | s[2].v&^m
 }
@@ -174,24 +175,24 @@ const (
 
 // flowShift is of shifts of a source by what the source amount says.
 func flowShift(kind, amount int) flow {
-	return func(s []known) (uint64, uint64) {
+	return func(s []operand) (uint64, uint64) {
 		x, by := &s[1-amount], &s[amount]
 		n := by.v & uint64(x.bits-1)
 		if by.t.bits&uint64(x.bits-1) != 0 {
-			return all(x.bits), 0
+			return ones(x.bits), 0
 		}
 		switch kind {
 		case shiftLeft:
-			return x.t.bits << n & all(x.bits), x.v << n & all(x.bits)
+			return x.t.bits << n & ones(x.bits), x.v << n & ones(x.bits)
 		case shiftRight:
-			return x.t.bits >> n, x.v & all(x.bits) >> n
+			return x.t.bits >> n, x.v & ones(x.bits) >> n
 		}
 		pad := 64 - x.bits
 		return uint64(int64(x.t.bits<<pad)>>n) >> pad, uint64(int64(x.v<<pad)>>n) >> pad
 	}
 }
 
-func flowShiftOr(s []known) (uint64, uint64) {
+func flowShiftOr(s []operand) (uint64, uint64) {
 	u, v := flowShift(shiftLeft, 1)(s[:2])
 	return orBits(v, u, s[2].v, s[2].t.bits), v | s[2].v
 }
@@ -199,44 +200,44 @@ func flowShiftOr(s []known) (uint64, uint64) {
 // carried is bits and all above the lowest of them.
 func carried(u uint64) uint64 { return u | -u }
 
-func flowSum(s []known) (u, _ uint64) {
+func flowSum(s []operand) (u, _ uint64) {
 	for i := range s {
 		u |= s[i].t.bits
 	}
 	return carried(u), 0
 }
 
-func flowShiftAdd(s []known) (uint64, uint64) {
+func flowShiftAdd(s []operand) (uint64, uint64) {
 	u, _ := flowShift(shiftLeft, 1)(s[:2])
 	return carried(u | s[2].t.bits), 0
 }
 
-func flowAddShift(s []known) (uint64, uint64) {
-	sum := known{t: taint{bits: carried(s[0].t.bits | s[1].t.bits)}, bits: s[0].bits}
-	return flowShift(shiftLeft, 1)([]known{sum, s[2]})
+func flowAddShift(s []operand) (uint64, uint64) {
+	sum := operand{t: taint{bits: carried(s[0].t.bits | s[1].t.bits)}, bits: s[0].bits}
+	return flowShift(shiftLeft, 1)([]operand{sum, s[2]})
 }
 
-func flowReverse(s []known) (uint64, uint64) {
+func flowReverse(s []operand) (uint64, uint64) {
 	return bits.Reverse64(s[0].t.bits) >> (64 - s[0].bits), bits.Reverse64(s[0].v) >> (64 - s[0].bits)
 }
 
 // flowAlign takes 32 bits out of two words.
 func flowAlign(unit uint64) flow {
-	return func(s []known) (uint64, uint64) {
+	return func(s []operand) (uint64, uint64) {
 		if s[2].t.bits&31 != 0 {
-			return all(32), 0
+			return ones(32), 0
 		}
 		n := s[2].v * unit & 31
-		return (s[0].t.bits<<32 | s[1].t.bits&all(32)) >> n & all(32), (s[0].v<<32 | s[1].v&all(32)) >> n & all(32)
+		return (s[0].t.bits<<32 | s[1].t.bits&ones(32)) >> n & ones(32), (s[0].v<<32 | s[1].v&ones(32)) >> n & ones(32)
 	}
 }
 
 // flowPerm takes bytes out of two words.
-func flowPerm(s []known) (uint64, uint64) {
+func flowPerm(s []operand) (uint64, uint64) {
 	if s[2].t.bits != 0 {
-		return all(32), 0
+		return ones(32), 0
 	}
-	from := s[0].t.bits<<32 | s[1].t.bits&all(32)
+	from := s[0].t.bits<<32 | s[1].t.bits&ones(32)
 	var u uint64
 	for i := range 4 {
 		switch sel := s[2].v >> (8 * i) & 0xff; {
@@ -252,10 +253,10 @@ func flowPerm(s []known) (uint64, uint64) {
 }
 
 // flowSelect takes s1 if the condition s2 is set, s0 otherwise.
-func flowSelect(s []known) (uint64, uint64) {
+func flowSelect(s []operand) (uint64, uint64) {
 	switch {
 	case s[2].t.bits != 0:
-		return s[0].t.bits | s[1].t.bits | (s[0].v^s[1].v)&all(s[0].bits), s[0].v
+		return s[0].t.bits | s[1].t.bits | (s[0].v^s[1].v)&ones(s[0].bits), s[0].v
 	case s[2].v != 0:
 		return s[1].t.bits, s[1].v
 	}
@@ -265,16 +266,16 @@ func flowSelect(s []known) (uint64, uint64) {
 // flowBFE takes a field out of s0: the offset and the width are two sources, of
 // scalars one.
 func flowBFE(signed bool) flow {
-	return func(s []known) (uint64, uint64) {
+	return func(s []operand) (uint64, uint64) {
 		x := &s[0]
 		if len(s) == 2 {
 			if s[1].t.bits != 0 {
-				return all(x.bits), 0
+				return ones(x.bits), 0
 			}
 			return field(x.t.bits, s[1].v&uint64(x.bits-1), s[1].v>>16&0x7f, x.bits, signed), 0
 		}
 		if (s[1].t.bits|s[2].t.bits)&31 != 0 {
-			return all(x.bits), 0
+			return ones(x.bits), 0
 		}
 		return field(x.t.bits, s[1].v&31, s[2].v&31, x.bits, signed), 0
 	}
@@ -283,49 +284,49 @@ func flowBFE(signed bool) flow {
 // field is what is undefined in a field of n bits from off on, and in the sign
 // above it.
 func field(u, off, n uint64, width int, signed bool) uint64 {
-	u &= all(width)
+	u &= ones(width)
 	n = min(n, uint64(width)-off)
 	if n == 0 {
 		return 0
 	}
-	u = u >> off & all(int(n))
+	u = u >> off & ones(int(n))
 	if signed && u>>(n-1)&1 != 0 {
-		u |= all(width) &^ all(int(n))
+		u |= ones(width) &^ ones(int(n))
 	}
 	return u
 }
 
 func flowByte(i int) flow {
-	return func(s []known) (uint64, uint64) {
+	return func(s []operand) (uint64, uint64) {
 		if s[0].t.bits>>(8*i)&0xff != 0 {
-			return all(32), 0
+			return ones(32), 0
 		}
 		return 0, 0
 	}
 }
 
 func flowExtend(n uint64) flow {
-	return func(s []known) (uint64, uint64) { return field(s[0].t.bits, 0, n, 32, true), 0 }
+	return func(s []operand) (uint64, uint64) { return field(s[0].t.bits, 0, n, 32, true), 0 }
 }
 
 func flowPack(a, b int) flow {
-	return func(s []known) (uint64, uint64) {
+	return func(s []operand) (uint64, uint64) {
 		return s[0].t.bits>>a&0xffff | s[1].t.bits>>b&0xffff<<16, 0
 	}
 }
 
 // flowEqual is defined if bits that are differ.
-func flowEqual(s []known) (uint64, uint64) {
+func flowEqual(s []operand) (uint64, uint64) {
 	u := s[0].t.bits | s[1].t.bits
-	if u == 0 || (s[0].v^s[1].v)&^u&all(s[0].bits) != 0 {
+	if u == 0 || (s[0].v^s[1].v)&^u&ones(s[0].bits) != 0 {
 		return 0, 0
 	}
-	return all(32), 0
+	return ones(32), 0
 }
 
-func flowBitcmp(s []known) (uint64, uint64) {
+func flowBitcmp(s []operand) (uint64, uint64) {
 	if s[1].t.bits&uint64(s[0].bits-1) != 0 || s[0].t.bits>>(s[1].v&uint64(s[0].bits-1))&1 != 0 {
-		return all(32), 0
+		return ones(32), 0
 	}
 	return 0, 0
 }

@@ -13,12 +13,12 @@ import (
 // instruction runs: a wave's registers still have the values from before.
 
 // source is an operand as a lane reads it.
-func (d *initcheck) source(w emu.Wave, s *initWave, o *isa.Operand, lane int) known {
+func (d *initcheck) source(w emu.Wave, s *initWave, o *isa.Operand, lane int) operand {
 	switch {
 	case o.IsConst():
-		return known{v: o.Bits(), bits: 32 * max(o.Type.Dwords(), 1)}
+		return operand{v: o.Bits(), bits: 32 * max(o.Type.Dwords(), 1)}
 	case o.Kind == isa.VGPR:
-		k := known{v: uint64(w.VGPR(int(o.Reg), lane)), t: d.vectorTaint(s, int(o.Reg), lane), bits: 32}
+		k := operand{v: uint64(w.VGPR(int(o.Reg), lane)), t: d.vectorTaint(s, int(o.Reg), lane), bits: 32}
 		if o.Mods&isa.Half != 0 {
 			if o.Mods&isa.High != 0 {
 				k.v >>= 16
@@ -39,7 +39,7 @@ func (d *initcheck) source(w emu.Wave, s *initWave, o *isa.Operand, lane int) kn
 		}
 		return k
 	case o.Kind == isa.Special && o.Reg == isa.RegSCC:
-		k := known{t: d.sccTaint(s), bits: 32}
+		k := operand{t: d.sccTaint(s), bits: 32}
 		if w.SCC() {
 			k.v = 1
 		}
@@ -47,14 +47,14 @@ func (d *initcheck) source(w emu.Wave, s *initWave, o *isa.Operand, lane int) kn
 	}
 	n, ok := scalarNumber(o)
 	if !ok {
-		return known{bits: 32 * int(max(o.N, 1))}
+		return operand{bits: 32 * int(max(o.N, 1))}
 	}
 	return d.scalarSource(w, s, n, int(o.N))
 }
 
 // scalarSource is n scalar registers.
-func (d *initcheck) scalarSource(w emu.Wave, s *initWave, first, n int) known {
-	k := known{bits: 32 * min(max(n, 1), 2)}
+func (d *initcheck) scalarSource(w emu.Wave, s *initWave, first, n int) operand {
+	k := operand{bits: 32 * min(max(n, 1), 2)}
 	for i := range max(n, 1) {
 		if first+i > isa.RegExecHi {
 			break
@@ -97,7 +97,7 @@ func (d *initcheck) sccTaint(s *initWave) taint {
 }
 
 // result is what is undefined in a result of n bits.
-func (x *initPart) result(src []known, n int) (t taint, v uint64) {
+func (x *initPart) result(src []operand, n int) (t taint, v uint64) {
 	for i := range src {
 		t.join(src[i].t)
 	}
@@ -111,14 +111,14 @@ func (x *initPart) result(src []known, n int) (t taint, v uint64) {
 		t.depth = fromResult
 	}
 	if x.flow == nil {
-		t.bits = all(n)
+		t.bits = ones(n)
 		return t, 0
 	}
 	u, v := x.flow(src)
 	if x.selects && src[2].t.bits == 0 {
 		t = src[min(src[2].v, 1)].t
 	}
-	t.bits = u & all(n)
+	t.bits = u & ones(n)
 	return t, v
 }
 
@@ -157,7 +157,7 @@ func (p *initInst) followScalar(d *initcheck, w emu.Wave, s *initWave) {
 		p.followRelative(d, w, s)
 		return
 	}
-	var buf [4]known
+	var buf [4]operand
 	src := buf[:0]
 	for _, i := range x.sources {
 		src = append(src, d.source(w, s, &p.in.Operands[i], 0))
@@ -170,7 +170,7 @@ func (p *initInst) followScalar(d *initcheck, w emu.Wave, s *initWave) {
 		return
 	}
 	if p.readsSCC && len(src) < len(buf) && !strings.Contains(name, "_scc") {
-		scc := known{t: d.sccTaint(s), bits: 32}
+		scc := operand{t: d.sccTaint(s), bits: 32}
 		if w.SCC() {
 			scc.v = 1
 		}
@@ -186,7 +186,7 @@ func (p *initInst) followScalar(d *initcheck, w emu.Wave, s *initWave) {
 	}
 	if p.writesSCC {
 		s.scc = taint{}
-		if t.bits != 0 && (!x.moves || v&^t.bits&all(min(n, 64)) == 0) {
+		if t.bits != 0 && (!x.moves || v&^t.bits&ones(min(n, 64)) == 0) {
 			s.scc = taint{1, t.depth, t.origin}
 		}
 	}
@@ -201,9 +201,9 @@ func (d *initcheck) write(w emu.Wave, s *initWave, o *isa.Operand, t taint) {
 	for i := range int(max(o.N, 1)) {
 		part := t
 		if i < 2 {
-			part.bits = t.bits >> (32 * i) & all(32)
+			part.bits = t.bits >> (32 * i) & ones(32)
 		} else if t.bits != 0 {
-			part.bits = all(32)
+			part.bits = ones(32)
 		}
 		if part.bits != 0 && (n+i == isa.RegExecLo || n+i == isa.RegExecHi && w.Lanes() == 64) {
 			d.exec(w, part)
@@ -214,7 +214,7 @@ func (d *initcheck) write(w emu.Wave, s *initWave, o *isa.Operand, t taint) {
 }
 
 // followExec is for s_and_saveexec and its like.
-func (p *initInst) followExec(d *initcheck, w emu.Wave, s *initWave, src known) {
+func (p *initInst) followExec(d *initcheck, w emu.Wave, s *initWave, src operand) {
 	exec, name := w.Exec(), p.parts[0].name
 	u := src.t.bits & allLanes(w)
 	switch op, _, _ := strings.Cut(strings.TrimSuffix(strings.TrimSuffix(name, "_b32"), "_b64"), "_saveexec"); op {
@@ -297,7 +297,7 @@ func (p *initInst) followVector(d *initcheck, w emu.Wave, s *initWave) {
 
 // lane is what is undefined in a lane's result; false if the lane is not written.
 func (x *initPart) lane(d *initcheck, p *initInst, w emu.Wave, s *initWave, lane int) (taint, bool) {
-	var buf [6]known
+	var buf [6]operand
 	src := buf[:0]
 	for nth, i := range x.sources {
 		o := &p.in.Operands[i]
@@ -312,7 +312,7 @@ func (x *initPart) lane(d *initcheck, p *initInst, w emu.Wave, s *initWave, lane
 				return taint{}, false
 			}
 			if !reads {
-				src = append(src, known{bits: 32})
+				src = append(src, operand{bits: 32})
 				continue
 			}
 			from = j
@@ -347,7 +347,7 @@ func (x *initPart) lane(d *initcheck, p *initInst, w emu.Wave, s *initWave, lane
 
 // half is the half of a scalar source or a constant that an operation of 16 bits
 // reads: op_sel may take the high one.
-func (p *initInst) half(k known, nth int) known {
+func (p *initInst) half(k operand, nth int) operand {
 	if p.in.Op.Format == isa.VOP3 && p.in.Op.Flags&isa.OpSel != 0 && p.in.Mods.OpSel>>nth&1 != 0 {
 		k.v >>= 16
 		k.t.bits >>= 16
@@ -360,7 +360,7 @@ func (p *initInst) half(k known, nth int) known {
 
 // halves is of a packed operation: each half of the result comes from one of
 // each source.
-func (x *initPart) halves(p *initInst, src []known) (t taint) {
+func (x *initPart) halves(p *initInst, src []operand) (t taint) {
 	for i := range src {
 		t.join(src[i].t)
 	}
@@ -391,7 +391,7 @@ func (x *initPart) isMask(p *initInst, i int) bool {
 }
 
 // maskBit is a lane's bit of a lane mask.
-func (d *initcheck) maskBit(w emu.Wave, s *initWave, o *isa.Operand, lane int) known {
+func (d *initcheck) maskBit(w emu.Wave, s *initWave, o *isa.Operand, lane int) operand {
 	k := d.source(w, s, o, lane)
 	k.v, k.t.bits, k.bits = k.v>>lane&1, k.t.bits>>lane&1, 32
 	return k
@@ -415,9 +415,9 @@ func (d *initcheck) writeVector(s *initWave, o *isa.Operand, lane int, t taint) 
 	for i := range int(max(o.N, 1)) {
 		part := t
 		if i < 2 {
-			part.bits = t.bits >> (32 * i) & all(32)
+			part.bits = t.bits >> (32 * i) & ones(32)
 		} else {
-			part.bits = all(32)
+			part.bits = ones(32)
 		}
 		s.setVector(int(o.Reg)+i, lane, whole, part)
 	}

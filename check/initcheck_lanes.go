@@ -21,7 +21,7 @@ func (p *initInst) followRead(d *initcheck, w emu.Wave, s *initWave) {
 		k := d.source(w, s, &p.in.Operands[2], 0)
 		lane = int(k.v) & (w.Lanes() - 1)
 		if k.t.bits&uint64(w.Lanes()-1) != 0 {
-			t = taint{all(32), fromResult, k.t.origin}
+			t = taint{ones(32), fromResult, k.t.origin}
 		}
 	}
 	if t.bits == 0 {
@@ -74,7 +74,7 @@ func (p *initInst) followPermlane(d *initcheck, w emu.Wave, s *initWave) {
 		across = 16
 	}
 	lo, hi := d.source(w, s, &in.Operands[2], 0), d.source(w, s, &in.Operands[3], 0)
-	choice, exec := hi.v<<32|lo.v&all(32), w.Exec()
+	choice, exec := hi.v<<32|lo.v&ones(32), w.Exec()
 	d.move(w, s, dst, src, func(lane int) int {
 		j := (lane&^15 ^ across) | int(choice>>(4*(lane&15))&15)
 		switch {
@@ -204,7 +204,7 @@ func (p *initInst) followWMMA(d *initcheck, w emu.Wave, s *initWave) {
 	rows, rowTaint := side(a)
 	columns, columnTaint := side(b)
 	rowTaint.join(columnTaint)
-	h, used := whole, all(32)
+	h, used := whole, ones(32)
 	if strings.HasPrefix(in.Op.Name, "v_wmma_f16") || strings.HasPrefix(in.Op.Name, "v_wmma_bf16") {
 		if h, used = low, 0xffff; in.Mods.OpSel&4 != 0 {
 			h, used = high, 0xffff0000
@@ -222,7 +222,7 @@ func (p *initInst) followWMMA(d *initcheck, w emu.Wave, s *initWave) {
 				t.join(rowTaint)
 			}
 			if t.bits != 0 {
-				t.bits, t.depth = all(32), fromResult
+				t.bits, t.depth = ones(32), fromResult
 			}
 			s.setVector(int(dst.Reg)+i, lane, h, t)
 		}

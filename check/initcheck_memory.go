@@ -216,7 +216,8 @@ func (d *initcheck) loadScalar(a *emu.Access, s *initWave, m *shadow, nth int) {
 	}
 }
 
-// pairAt says which of two places an access is to, in instructions that name two.
+// second says whether an access is to the second place of an instruction that names
+// two.
 func (p *initInst) second(a *emu.Access, s *initWave) bool {
 	if !strings.Contains(p.in.Op.Name, "_2addr") {
 		return false
@@ -246,7 +247,7 @@ func (d *initcheck) load(a *emu.Access, s *initWave, m *shadow) {
 		}
 		if converts {
 			t := d.taintOf(a, b, a.Addr[lane])
-			t.bits, t.depth = all(32), fromResult
+			t.bits, t.depth = ones(32), fromResult
 			for i := range int(o.N) {
 				s.setVector(first+i, lane, h, t)
 			}
@@ -255,7 +256,7 @@ func (d *initcheck) load(a *emu.Access, s *initWave, m *shadow) {
 		for i := 0; i < len(b); i += 4 {
 			t := d.taintOf(a, b[i:min(i+4, len(b))], a.Addr[lane]+uint64(i))
 			if signed && t.bits>>(8*a.Bytes-1)&1 != 0 {
-				t.bits = all(32)&^(1<<(8*a.Bytes-1)-1) | t.bits
+				t.bits = ones(32)&^(1<<(8*a.Bytes-1)-1) | t.bits
 			}
 			if h == high {
 				t.bits <<= 16
@@ -316,7 +317,7 @@ func (d *initcheck) store(a *emu.Access, s *initWave, m *shadow) {
 				t.bits >>= 16
 			}
 			if converts && t.bits != 0 {
-				t.bits, t.depth = all(32), fromResult
+				t.bits, t.depth = ones(32), fromResult
 			}
 			for k := 4 * i; k < min(4*i+4, len(to)); k++ {
 				if to[k] = stored(uint8(t.bits>>(8*(k&3))), t.depth); to[k] != written {
