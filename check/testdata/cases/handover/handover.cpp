@@ -49,3 +49,10 @@ KERNEL(128) fused_q8(GLOBAL f32 *partial, GLOBAL f32 *out, GLOBAL u8 *q8, GLOBAL
 	BARRIER();
 	pack(out, q8);
 }
+
+// The same with nothing handed over: each work-item packs what it has stored.
+KERNEL(128) serial_q8(GLOBAL f32 *partial, GLOBAL f32 *out, GLOBAL u8 *q8) {
+	reduce(partial, out);
+	for (u32 i = item(); i < COLUMNS; i += 128)
+		q8[i] = (u8)(i32)out[i];
+}
