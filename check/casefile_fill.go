@@ -14,9 +14,9 @@ import (
 
 // fill is what a buffer holds: "zero" (also the empty string), "byte 0x7f",
 // "poison" (NaNs of every width, which initcheck takes for bytes that nobody has
-// written), "random SEED" (normal deviates, integers of
-// random bits), "iota" (0, 1, 2, ...), "file PATH" (its bytes, as many as the
-// buffer has) or "expr E" (see parseExpr). A colon does for the space.
+// written), "random SEED" (normal deviates, integers of random bits), "iota" (0,
+// 1, 2, ...), "file PATH" (its bytes, as many as the buffer has) or "expr E" (see
+// parseExpr). A colon does for the space.
 type fill struct {
 	kind, text string
 	number     uint64

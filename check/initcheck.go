@@ -84,6 +84,7 @@ type initcheck struct {
 	free     []*initWave
 	per      int // waves of a whole workgroup
 	groups   map[int]*initGroup
+	ended    []*initGroup
 	buffers  map[*emu.Buffer]*initBuffer
 	last     *initBuffer
 	origins  []initOrigin
@@ -135,10 +136,7 @@ func (d *initcheck) WaveBegin(w emu.Wave) {
 	s.begin(d.launched, w)
 	g := d.groups[w.GroupIndex()]
 	if g == nil {
-		g = &initGroup{lds: make([]shadowByte, d.launched.LDS)}
-		for i := range g.lds {
-			g.lds[i] = neverWritten
-		}
+		g = d.newGroup(int(d.launched.LDS))
 		d.groups[w.GroupIndex()] = g
 	}
 	g.live++
@@ -149,13 +147,30 @@ func (d *initcheck) WaveBegin(w emu.Wave) {
 // WaveEnd forgets a wave.
 func (d *initcheck) WaveEnd(w emu.Wave) {
 	at := &d.waves[w.GroupIndex()*d.per+w.Index()]
-	if g := (*at).group; g.live == 1 {
+	g := (*at).group
+	if g.live--; g.live == 0 {
 		delete(d.groups, w.GroupIndex())
-	} else {
-		g.live--
+		d.ended = append(d.ended, g)
 	}
 	d.free = append(d.free, *at)
 	*at = nil
+}
+
+// newGroup is a workgroup whose LDS nobody has written, in memory of one that has
+// ended if there is one.
+func (d *initcheck) newGroup(n int) *initGroup {
+	g := &initGroup{}
+	if last := len(d.ended) - 1; last >= 0 {
+		g, d.ended = d.ended[last], d.ended[:last]
+	}
+	if cap(g.lds) < n {
+		g.lds = make([]shadowByte, n)
+	}
+	g.lds = g.lds[:n]
+	for i := range g.lds {
+		g.lds[i] = neverWritten
+	}
+	return g
 }
 
 func (d *initcheck) wave(w emu.Wave) *initWave {
