@@ -32,7 +32,7 @@ var place = map[string]int{
 	"model": 40, "model/embedded": 40,
 	"model/embedded/train/export": 41, "model/embedded/train/corpus": 41,
 	"engine": 50,
-	"bench":  60, "check": 60, "lab": 60,
+	"bench":  60, "check": 60, "lab": 60, "lab/probe": 60,
 	"lab/report":   61,
 	"cmd/holdfast": 70,
 }

@@ -13,6 +13,7 @@ func labCommands() []command {
 		{"run", "make the trials of an experiment, resumable at any moment", labRunMain},
 		{"report", "say what an experiment's trials show, with intervals and exact tests", labReportMain},
 		{"power", "say how many trials a claim about a fault rate takes", labPowerMain},
+		{"probe", "ask an endpoint or a command the same thing often, and count its different answers", labProbeMain},
 		{"trace", "record, read and correlate what the driver says of evictions and faults", labTraceMain},
 		{"explain", "explain a fault's address by a map of allocations", labExplainMain},
 	}
