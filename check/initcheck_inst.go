@@ -49,6 +49,9 @@ func (x *initPart) cancels(in *isa.Inst) bool {
 	if name != "xor" && name != "sub" && name != "subrev" || len(x.sources) != 2 || in.Mods.DPP != isa.NoDPP || strings.HasSuffix(x.name, "_f32") || strings.HasSuffix(x.name, "_f16") {
 		return false
 	}
+	if half := in.Mods.OpSel & 3; half != 0 && half != 3 { // its two halves
+		return false
+	}
 	a, b := in.Operands[x.sources[0]], in.Operands[x.sources[1]]
 	return a.Kind == b.Kind && a.Reg == b.Reg && a.N == b.N && a.Mods == b.Mods && !a.IsConst()
 }
