@@ -169,7 +169,7 @@ func TestBitsThatChangeWithWhatIsUndefinedAreUndefined(t *testing.T) {
 func bitsThatChange(t *testing.T, wave isa.Wave) {
 	kernels, length := 300, 12
 	if os.Getenv("HOLDFAST_LONG") != "" {
-		kernels = 6000
+		kernels = 3000
 	}
 	ops := randomOps()
 	r := rand.New(rand.NewPCG(1, 2))
