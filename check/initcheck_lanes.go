@@ -32,8 +32,15 @@ func (p *initInst) followRead(d *initcheck, w emu.Wave, s *initWave) {
 
 // followWrite is for v_writelane.
 func (p *initInst) followWrite(d *initcheck, w emu.Wave, s *initWave) {
+	dst := int(p.in.Operands[0].Reg)
 	value, k := d.source(w, s, &p.in.Operands[1], 0), d.source(w, s, &p.in.Operands[2], 0)
-	s.setVector(int(p.in.Operands[0].Reg), int(k.v)&(w.Lanes()-1), whole, value.t)
+	if k.t.bits&uint64(w.Lanes()-1) != 0 { // any lane may be the one
+		for lane := range w.Lanes() {
+			s.setVector(dst, lane, whole, taint{ones(32), fromResult, k.t.origin})
+		}
+		return
+	}
+	s.setVector(dst, int(k.v)&(w.Lanes()-1), whole, value.t)
 }
 
 // move gives the active lanes of register dst what lanes of register src have.
