@@ -299,14 +299,20 @@ func (p *initInst) followVector(d *initcheck, w emu.Wave, s *initWave) {
 func (x *initPart) lane(d *initcheck, p *initInst, w emu.Wave, s *initWave, lane int) (taint, bool) {
 	var buf [6]operand
 	src := buf[:0]
-	for nth, i := range x.sources {
+	nth := -1 // of the sources, without a destination that is added to
+	for _, i := range x.sources {
 		o := &p.in.Operands[i]
+		if o.Access&isa.Write == 0 {
+			nth++
+		} else if x.mix {
+			continue // half of it stays, none of it is read
+		}
 		if x.isMask(p, i) {
 			src = append(src, d.maskBit(w, s, o, lane))
 			continue
 		}
 		from := lane
-		if nth == 0 && p.in.Mods.DPP != isa.NoDPP && o.Kind == isa.VGPR {
+		if nth == 0 && o.Access&isa.Write == 0 && p.in.Mods.DPP != isa.NoDPP {
 			j, reads, writes := emu.DPPSource(&p.in.Mods, w.Exec(), w.Lanes(), lane)
 			if !writes {
 				return taint{}, false
