@@ -11,6 +11,7 @@ import (
 func labCommands() []command {
 	return []command{
 		{"run", "make the trials of an experiment, resumable at any moment", labRunMain},
+		{"sweep", "run an experiment over depths, alignments, prefixes and lanes", labSweepMain},
 		{"report", "say what an experiment's trials show, with intervals and exact tests", labReportMain},
 		{"power", "say how many trials a claim about a fault rate takes", labPowerMain},
 		{"probe", "ask an endpoint or a command the same thing often, and count its different answers", labProbeMain},
