@@ -205,7 +205,7 @@ func TestAKillStormLosesNoTrialAndCountsNoneTwice(t *testing.T) {
 		kills = 200
 	}
 	path := filepath.Join(t.TempDir(), "storm.toml")
-	trials := 40 * kills
+	trials := 5 * kills
 	text := fmt.Sprintf("name = \"storm\"\ntrials = %d\n[[arm]]\nname = \"a\"\ncommand = [\"true\"]\n[[arm]]\nname = \"b\"\ncommand = [\"false\"]\n", trials)
 	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 		t.Fatal(err)
@@ -223,22 +223,19 @@ func TestAKillStormLosesNoTrialAndCountsNoneTwice(t *testing.T) {
 	}
 	for killed < kills {
 		c := start()
-		time.Sleep(time.Duration(r.IntN(120)) * time.Millisecond)
+		time.Sleep(time.Duration(r.IntN(300)) * time.Millisecond)
 		_ = c.Process.Kill()
 		if err := c.Wait(); err == nil {
 			break // it was done
 		}
 		killed++
 	}
-	if killed < kills/2 {
+	if killed < kills/4 {
 		t.Fatalf("%d kills: the run was over too soon", killed)
 	}
-	// What is left would take long: the journal so far is what counts, and one more
-	// run shows that it is whole.
-	c := start()
-	time.Sleep(300 * time.Millisecond)
-	_ = c.Process.Kill()
-	_ = c.Wait()
+	if err := start().Wait(); err != nil { // the rest, undisturbed
+		t.Fatal(err)
+	}
 	f, err := os.Open(path + ".jsonl")
 	if err != nil {
 		t.Fatal(err)
@@ -251,6 +248,9 @@ func TestAKillStormLosesNoTrialAndCountsNoneTwice(t *testing.T) {
 	// Trials end in their order, each once; one that was killed ends under another
 	// number.
 	plan := (&Experiment{Trials: trials, Arms: []Arm{{Name: "a"}, {Name: "b"}}}).plan()
+	if len(j.Trials) != len(plan) {
+		t.Fatalf("%d trials ended, want %d", len(j.Trials), len(plan))
+	}
 	for i, x := range j.Trials {
 		id, _, _ := strings.Cut(x.ID, "#")
 		if id != plan[i].id() {
@@ -261,9 +261,6 @@ func TestAKillStormLosesNoTrialAndCountsNoneTwice(t *testing.T) {
 		}
 	}
 	t.Logf("%d kills, %d trials, %d killed while they ran", killed, len(j.Trials), len(j.Open))
-	if len(j.Trials) == 0 {
-		t.Error("no trial ended")
-	}
 }
 
 func TestAFileThatChangedIsRefused(t *testing.T) {
