@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/holdfast-llm/holdfast/internal/tomlfile"
 )
 
 // Minimise makes the grid and the buffers of a case smaller, by halves and then by
@@ -86,16 +88,16 @@ func (c *Case) Text() string {
 	quoted := func(list []string) string {
 		var q []string
 		for _, s := range list {
-			q = append(q, fmt.Sprintf("%q", s))
+			q = append(q, tomlfile.Quote(s))
 		}
 		return "[" + strings.Join(q, ", ") + "]"
 	}
 	three := func(e extent) string { return fmt.Sprintf("[%d, %d, %d]", e[0], e[1], e[2]) }
-	say("about", fmt.Sprintf("%q", c.About), c.About != "")
-	say("object", fmt.Sprintf("%q", c.Object), c.Object != "")
-	say("source", fmt.Sprintf("%q", c.Source), c.Source != "")
+	say("about", tomlfile.Quote(c.About), c.About != "")
+	say("object", tomlfile.Quote(c.Object), c.Object != "")
+	say("source", tomlfile.Quote(c.Source), c.Source != "")
 	say("flags", quoted(c.Flags), len(c.Flags) > 0)
-	say("kernel", fmt.Sprintf("%q", c.Kernel), true)
+	say("kernel", tomlfile.Quote(c.Kernel), true)
 	say("grid", three(c.Grid), c.Grid != extent{})
 	say("items", three(c.Items), c.Items != extent{})
 	say("block", three(c.Block), true)
@@ -108,24 +110,37 @@ func (c *Case) Text() string {
 	for i := range c.Args {
 		a := &c.Args[i]
 		b.WriteString("\n[[arg]]\n")
-		say("name", fmt.Sprintf("%q", a.Name), a.Name != "")
-		say("type", fmt.Sprintf("%q", a.Type), a.Type != "")
+		say("name", tomlfile.Quote(a.Name), a.Name != "")
+		say("type", tomlfile.Quote(a.Type), a.Type != "")
 		say("count", a.Count, a.Count != 0)
-		say("fill", fmt.Sprintf("%q", a.Fill), a.Fill != "")
+		say("fill", tomlfile.Quote(a.Fill), a.Fill != "")
 		say("read_only", a.ReadOnly, a.ReadOnly)
 		say("write_only", a.WriteOnly, a.WriteOnly)
 		say("align", a.Align, a.Align != 0)
 		say("offset", a.Offset, a.Offset != 0)
 		say("value", tomlValue(a.Value), a.Value != nil)
 		say("lds", a.LDS, a.LDS != 0)
+		say("non_coherent", a.NonCoherent, a.NonCoherent)
 		say("null", a.Null, a.Null)
+	}
+	for i := range c.Host {
+		h := &c.Host[i]
+		b.WriteString("\n[[host]]\n")
+		say("when", tomlfile.Quote(h.When), true)
+		say("do", tomlfile.Quote(h.Do), true)
+		say("arg", tomlfile.Quote(h.Arg), true)
+		say("offset", h.Offset, h.Offset != 0)
+		say("count", h.Count, h.Count != 0)
 	}
 	return b.String()
 }
 
 func tomlValue(v any) string {
-	if s, ok := v.(string); ok {
-		return fmt.Sprintf("%q", s)
+	switch v := v.(type) {
+	case string:
+		return tomlfile.Quote(v)
+	case float64: // nan and inf are small in TOML
+		return strings.ToLower(fmt.Sprint(v))
 	}
 	return fmt.Sprint(v)
 }

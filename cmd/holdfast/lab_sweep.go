@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/holdfast-llm/holdfast/internal/cli"
+	"github.com/holdfast-llm/holdfast/internal/tomlfile"
 	"github.com/holdfast-llm/holdfast/text/token"
 )
 
@@ -95,7 +96,7 @@ func (o *labSweep) write(command []string) (string, error) {
 		name   string
 		values []string
 	}{{"depth", o.depths}, {"align", o.aligns}, {"prefix", o.prefixes}} {
-		fmt.Fprintf(&b, "\n[[axis]]\nname = %q\nvalues = [%s]\n", a.name, quotedList(a.values))
+		fmt.Fprintf(&b, "\n[[axis]]\nname = %s\nvalues = [%s]\n", tomlfile.Quote(a.name), quotedList(a.values))
 	}
 	for _, lane := range o.lanes {
 		words := command
@@ -105,7 +106,7 @@ func (o *labSweep) write(command []string) (string, error) {
 				return "", err
 			}
 		}
-		fmt.Fprintf(&b, "\n[[arm]]\nname = %q\ncommand = [%s]\n", lane, quotedList(words))
+		fmt.Fprintf(&b, "\n[[arm]]\nname = %s\ncommand = [%s]\n", tomlfile.Quote(lane), quotedList(words))
 	}
 	b.WriteString("\n[[face]]\nkind = \"nan\"\n\n[[face]]\nkind = \"utf8\"\n")
 	if len(command) == 0 {
@@ -113,7 +114,7 @@ func (o *labSweep) write(command []string) (string, error) {
 			return "", err
 		}
 		last := o.lanes[len(o.lanes)-1]
-		fmt.Fprintf(&b, "\n[reference]\narm = %q\n\n[[face]]\nname = \"another answer\"\nkind = \"differs\"\n", last)
+		fmt.Fprintf(&b, "\n[reference]\narm = %s\n\n[[face]]\nname = \"another answer\"\nkind = \"differs\"\n", tomlfile.Quote(last))
 	}
 	path := filepath.Join(o.dir, "sweep.toml")
 	return path, os.WriteFile(path, []byte(b.String()), 0o666)
@@ -182,7 +183,7 @@ func (o *labSweep) prompts() error {
 func quotedList(words []string) string {
 	q := make([]string, len(words))
 	for i, w := range words {
-		q[i] = strconv.Quote(w)
+		q[i] = tomlfile.Quote(w)
 	}
 	return strings.Join(q, ", ")
 }
