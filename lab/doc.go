@@ -65,6 +65,7 @@ type Trial struct {
 	Outcome Outcome   `json:"outcome"`
 	Faces   []string  `json:"faces,omitempty"`  // by which the outcome is known
 	Reason  string    `json:"reason,omitempty"` // of a trial that is not counted
+	Answer  string    `json:"answer,omitempty"` // a digest of it, if trials are compared
 	Start   time.Time `json:"start"`
 	End     time.Time `json:"end"`
 }

@@ -148,6 +148,8 @@ type Reference struct {
 //	timeout   the trial took longer than its time
 //	memory    its processes took more than their memory
 //	differs   standard output is not the reference
+//	unusual   standard output is not the modal one of its arm and point, a fault;
+//	          told when the journal is read, as long as trials are made of those so far
 type Face struct {
 	Name    string `toml:"name"`
 	Kind    string `toml:"kind"`
@@ -161,7 +163,7 @@ type Face struct {
 	pattern *regexp.Regexp
 }
 
-var faceKinds = []string{"exit", "signal", "match", "missing", "nan", "utf8", "timeout", "memory", "differs"}
+var faceKinds = []string{"exit", "signal", "match", "missing", "nan", "utf8", "timeout", "memory", "differs", "unusual"}
 
 // ReadExperiment reads an experiment's file. Errors name the file, and the line of
 // what is no TOML or no key.
@@ -326,6 +328,8 @@ func (f *Face) check(e *Experiment) (err error) {
 		return fmt.Errorf("a pattern is for match and missing, which need one")
 	case f.Kind == "missing" && f.Count < 1:
 		return fmt.Errorf("missing needs a count")
+	case f.Kind == "unusual" && f.Outcome != Fault:
+		return fmt.Errorf("unusual is a fault, not %q", f.Outcome)
 	case f.Kind == "differs" && e.Reference == nil:
 		return fmt.Errorf("differs needs a [reference]")
 	}
@@ -343,6 +347,11 @@ func (e *Experiment) header() *Header {
 	}
 	for _, a := range e.Axes {
 		h.Axes = append(h.Axes, Axis(a))
+	}
+	for _, f := range e.Faces {
+		if f.Kind == "unusual" {
+			h.Unusual = f.Name
+		}
 	}
 	for _, c := range e.Claims {
 		conf := c.Confidence

@@ -8,22 +8,26 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
 // Header is a journal's first line: what was to be done, and where, written
 // before the first trial.
 type Header struct {
-	Format      int      `json:"format"`
-	Name        string   `json:"name"`
-	Hash        string   `json:"sha256"` // of Text
-	Text        string   `json:"text"`   // the experiment's file
-	Arms        []string `json:"arms"`
-	Axes        []Axis   `json:"axes,omitempty"` // of the matrix
-	Conf        float64  `json:"confidence"`
-	Claims      []Claim  `json:"claims,omitempty"`
-	Planned     int      `json:"trials"` // of each arm at each point
-	Environment []Field  `json:"environment,omitempty"`
+	Format  int      `json:"format"`
+	Name    string   `json:"name"`
+	Hash    string   `json:"sha256"` // of Text
+	Text    string   `json:"text"`   // the experiment's file
+	Arms    []string `json:"arms"`
+	Axes    []Axis   `json:"axes,omitempty"` // of the matrix
+	Conf    float64  `json:"confidence"`
+	Claims  []Claim  `json:"claims,omitempty"`
+	Planned int      `json:"trials"` // of each arm at each point
+	// Unusual is the face of trials whose answer is not the modal one of their arm
+	// and point; empty if answers are not compared.
+	Unusual     string  `json:"unusual,omitempty"`
+	Environment []Field `json:"environment,omitempty"`
 }
 
 // JournalFormat is the version of the journals that this package writes.
@@ -57,6 +61,7 @@ type ended struct {
 	Outcome Outcome  `json:"outcome"`
 	Faces   []string `json:"faces,omitempty"`
 	Reason  string   `json:"reason,omitempty"`
+	Answer  string   `json:"answer,omitempty"`
 	Clocks
 }
 
@@ -103,7 +108,42 @@ func ReadJournal(name string, r io.Reader) (*Journal, error) {
 		return nil, fmt.Errorf("%s: no journal: it has no whole line", name)
 	}
 	j.Open = slices.DeleteFunc(j.Open, func(t Trial) bool { return ended[t.ID] })
+	if j.Unusual != "" {
+		j.compareAnswers()
+	}
 	return j, nil
+}
+
+// compareAnswers makes faults of the clean trials whose answer is not the modal
+// one of their arm and point so far, the first of those that are as frequent. So
+// what a trial was may change as long as others are made.
+func (j *Journal) compareAnswers() {
+	type cell struct{ arm, at string }
+	counts, modal := map[cell]map[string]int{}, map[cell]string{}
+	of := func(t *Trial) cell { return cell{t.Arm, strings.Join(t.At, "\x00")} }
+	for i := range j.Trials {
+		if t := &j.Trials[i]; t.Answer != "" && t.Outcome.Counts() {
+			c := of(t)
+			if counts[c] == nil {
+				counts[c] = map[string]int{}
+			}
+			counts[c][t.Answer]++
+		}
+	}
+	for i := range j.Trials { // in their order, for the first of equals
+		t := &j.Trials[i]
+		if c := of(t); counts[c][t.Answer] > counts[c][modal[c]] {
+			modal[c] = t.Answer
+		}
+	}
+	for i := range j.Trials {
+		t := &j.Trials[i]
+		if t.Answer == "" || !t.Outcome.Counts() || t.Answer == modal[of(t)] {
+			continue
+		}
+		t.Faces = append(t.Faces, j.Unusual)
+		t.Outcome = Fault
+	}
 }
 
 // readLine is a line with its end, or io.EOF with what there was of one.
@@ -153,7 +193,7 @@ func (j *Journal) add(line []byte, n int, open map[string]int, done map[string]b
 			return fmt.Errorf("lab: trial %q: no outcome %q", e.ID, e.Outcome)
 		}
 		t := j.Open[i]
-		t.Outcome, t.Faces, t.Reason, t.End = e.Outcome, e.Faces, e.Reason, e.Wall
+		t.Outcome, t.Faces, t.Reason, t.Answer, t.End = e.Outcome, e.Faces, e.Reason, e.Answer, e.Wall
 		j.Trials = append(j.Trials, t)
 		done[e.ID] = true
 	case r.Event != nil:

@@ -61,8 +61,8 @@ func TestAJournalTellsWhatWasWritten(t *testing.T) {
 	want := &Journal{
 		Header: *h,
 		Trials: []Trial{
-			{"1", "bug", []string{"63"}, Fault, []string{"NaN"}, "", noon, noon.Add(2 * time.Second)},
-			{"2", "fix", []string{"63"}, Invalid, nil, "no such\nfile", noon.Add(3 * time.Second), noon.Add(4 * time.Second)},
+			{"1", "bug", []string{"63"}, Fault, []string{"NaN"}, "", "", noon, noon.Add(2 * time.Second)},
+			{"2", "fix", []string{"63"}, Invalid, nil, "no such\nfile", "", noon.Add(3 * time.Second), noon.Add(4 * time.Second)},
 		},
 		Events: []Event{{noon.Add(time.Second), "evict", "node 1"}},
 		Open:   []Trial{{ID: "3", Arm: "fix", At: []string{"2100"}, Start: noon.Add(5 * time.Second)}},

@@ -62,7 +62,7 @@ func (w *Writer) Started(t *Trial, c Clocks) error {
 
 // Ended writes what became of a trial.
 func (w *Writer) Ended(t *Trial, c Clocks) error {
-	return w.append(record{End: &ended{t.ID, t.Outcome, t.Faces, t.Reason, c}})
+	return w.append(record{End: &ended{t.ID, t.Outcome, t.Faces, t.Reason, t.Answer, c}})
 }
 
 // Event writes that something happened.

@@ -117,6 +117,49 @@ func TestATrialIsKnownByItsFaces(t *testing.T) {
 	}
 }
 
+func TestAnAnswerThatIsNotTheModalOneIsAFault(t *testing.T) {
+	head := "trials = 5\n[[face]]\nname = \"another answer\"\nkind = \"unusual\"\n"
+	j, err := runAll(t, experiment(t, head, "a: [ {trial} = 2 ] && echo odd || echo even", "b: echo {arm}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range j.Trials {
+		want := Clean
+		if x.ID == "a//2" {
+			want = Fault
+		}
+		if x.Outcome != want || (want == Fault) != slices.Contains(x.Faces, "another answer") {
+			t.Errorf("%s: %s %q", x.ID, x.Outcome, x.Faces)
+		}
+	}
+}
+
+// TestAFullDiskStopsTheRun lets a run write no more than a block of its journal.
+func TestAFullDiskStopsTheRun(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "storm.toml")
+	if err := os.WriteFile(path, []byte("name = \"full\"\ntrials = 1000\n[[arm]]\nname = \"a\"\ncommand = [\"true\"]\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command("sh", "-c", "trap '' XFSZ; ulimit -f 8; exec "+os.Args[0])
+	c.Env = append(os.Environ(), "LAB_STORM="+path)
+	out, err := c.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "file too large") {
+		t.Fatalf("%v: %s", err, out)
+	}
+	f, err := os.Open(path + ".jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	j, err := ReadJournal(path, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(j.Trials) == 0 || len(j.Open) > 1 {
+		t.Errorf("%d trials, %d open", len(j.Trials), len(j.Open))
+	}
+}
+
 func TestTrialsOfAllArmsAndPointsInterleave(t *testing.T) {
 	head := "trials = 2\n[[axis]]\nname = \"depth\"\nvalues = [\"1\", \"2\"]\n"
 	j, err := runAll(t, experiment(t, head, "a: echo {depth} {trial} {arm}", "b: echo"))
