@@ -183,9 +183,6 @@ func judge(dir string, programs []*progen.Program, variants []progen.Variant) ([
 	}
 	for i := range failures {
 		f := &failures[i]
-		if f.variant.O == "-O0" {
-			continue // it combines nothing
-		}
 		for k := range progen.Miscompilations {
 			m := &progen.Miscompilations[k]
 			again, err := compare(dir, []*progen.Program{f.program}, []progen.Variant{f.variant}, m.Flag())

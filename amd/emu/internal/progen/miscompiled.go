@@ -9,7 +9,7 @@ import (
 )
 
 // Miscompilation is a shape of program that clang 22 compiles wrongly for
-// gfx1151 at -O2. A program whose results differ has met it, and says nothing
+// gfx1151, at -O2 and some of them at -O0. A program whose results differ has met it, and says nothing
 // of the device, if it agrees with the host once the shape is broken up:
 // compiled with Flag, the same source keeps the operations apart that the
 // compiler combines, and is otherwise the same.
@@ -70,6 +70,13 @@ var Miscompilations = []Miscompilation{
 		Why: "0 - x becomes the operand modifier -x, which is -0 for an x of 0 where the difference is +0.",
 		In:  "f32", Out: "f32", Kernel: "out[i] = in[i] * (0.0f - in[i + 100]);",
 		Has: `v_mul_f32_e64 v\d+, v\d+, -v\d+`, Lacks: `v_sub`,
+	},
+	{
+		Name: "product with the least number", Macro: "FACTOR",
+		Why: "Times -2^63 is a shift and a difference of four words. Of the difference only the high two are left, with the " +
+			"borrow of the low two, which nothing computes: VCC is read before it is written.",
+		In: "u64", Out: "u64", Kernel: "long long x = (long long)(in[i] >> 2 | 31); out[i] = (u64)((__int128)x * (long long)0x8000000000000000 >> 64);",
+		Has: `v_sub_co_ci_u32_e32 v\d+, vcc_lo, 0, v\d+, vcc_lo`, Lacks: `v_(sub|add|subrev)_co_u32 |v_cmp`,
 	},
 }
 

@@ -107,6 +107,9 @@ SFN f16 apart(f16 x) {
 #define SUM(x) (x)
 #endif
 
+#ifndef FACTOR
+#define FACTOR(x) (x)
+#endif
 #define NOT(x) COMPLEMENT(~(x))
 
 // ---- integers
@@ -187,7 +190,7 @@ FN T mulover(T a, T b) {
 SFN u32 umulhi(u32 a, u32 b) { return (u32)((u64)a * b >> 32); }
 SFN i32 smulhi(i32 a, i32 b) { return (i32)((i64)a * b >> 32); }
 SFN u64 umulhi64(u64 a, u64 b) { return (u64)((unsigned __int128)a * b >> 64); }
-SFN i64 smulhi64(i64 a, i64 b) { return (i64)((__int128)a * b >> 64); }
+SFN i64 smulhi64(i64 a, i64 b) { return (i64)((__int128)a * FACTOR(b) >> 64); }
 SFN u32 mulu24(u32 a, u32 b) { return (a & 0xffffff) * (b & 0xffffff); }
 SFN u32 mulhu24(u32 a, u32 b) { return (u32)((u64)(a & 0xffffff) * (b & 0xffffff) >> 32); }
 SFN i32 muls24(i32 a, i32 b) { return (a << 8 >> 8) * (b << 8 >> 8); }
@@ -379,7 +382,7 @@ SFN f32 fma_(f32 a, f32 b, f32 c) { return SUM(__builtin_fmaf(a, b, c)); }
 SFN f64 fma_(f64 a, f64 b, f64 c) { return SUM(__builtin_fma(a, b, c)); }
 FN T med_(T a, T b, T c) { return fmax_(fmin_(a, b), fmin_(fmax_(a, b), c)); }
 #if DEVICE
-SFN f16 fma_(f16 a, f16 b, f16 c) { return SUM(__builtin_fmaf16(a, b, c)); }
+SFN f16 fma_(f16 a, f16 b, f16 c) { return SUM((f16)__builtin_fmaf16(a, b, c)); }
 SFN h2 fma_(h2 a, h2 b, h2 c) { return __builtin_elementwise_fma(a, b, c); }
 SFN h2 fmin_(h2 a, h2 b) { return __builtin_elementwise_min(a, b) + (h2)(f16)0; }
 SFN h2 fmax_(h2 a, h2 b) { return __builtin_elementwise_max(a, b) + (h2)(f16)0; }
