@@ -156,9 +156,7 @@ func newRacecheck(c *Checker, o Options) detector {
 // complete and all caches are invalidated.
 func (r *racecheck) DispatchBegin(l *emu.Launched) {
 	r.launched, r.wgp = l, l.Kernel.Descriptor.WGPMode()
-	items := int(l.Workgroup[0] * l.Workgroup[1] * l.Workgroup[2])
-	lanes := l.Kernel.Descriptor.WavefrontSize()
-	r.perGroup = (items + lanes - 1) / lanes
+	r.perGroup = wavesPerGroup(l)
 	r.waves, r.groups = r.waves[:0], map[int]*raceGroup{}
 	r.places, r.placeOf = r.places[:0], map[uint64]int{}
 	r.global.clear()

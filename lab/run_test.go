@@ -57,16 +57,22 @@ func runAll(t *testing.T, e *Experiment) (*Journal, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "j.jsonl")
 	err := (&Runner{Experiment: e, Journal: path}).Run(context.Background())
-	f, oerr := os.Open(path)
-	if oerr != nil {
-		t.Fatal(oerr)
+	return journal(t, path), err
+}
+
+// journal reads the journal at path.
+func journal(t *testing.T, path string) *Journal {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
 	}
 	defer f.Close()
-	j, jerr := ReadJournal(path, f)
-	if jerr != nil {
-		t.Fatal(jerr)
+	j, err := ReadJournal(path, f)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return j, err
+	return j
 }
 
 func TestATrialIsKnownByItsFaces(t *testing.T) {
@@ -146,15 +152,7 @@ func TestAFullDiskStopsTheRun(t *testing.T) {
 	if err == nil || !strings.Contains(string(out), "file too large") {
 		t.Fatalf("%v: %s", err, out)
 	}
-	f, err := os.Open(path + ".jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	j, err := ReadJournal(path, f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := journal(t, path+".jsonl")
 	if len(j.Trials) == 0 || len(j.Open) > 1 {
 		t.Errorf("%d trials, %d open", len(j.Trials), len(j.Open))
 	}
@@ -279,15 +277,7 @@ func TestAKillStormLosesNoTrialAndCountsNoneTwice(t *testing.T) {
 	if err := start().Wait(); err != nil { // the rest, undisturbed
 		t.Fatal(err)
 	}
-	f, err := os.Open(path + ".jsonl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	j, err := ReadJournal(path, f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := journal(t, path+".jsonl")
 	// Trials end in their order, each once; one that was killed ends under another
 	// number.
 	plan := (&Experiment{Trials: trials, Arms: []Arm{{Name: "a"}, {Name: "b"}}}).plan()
