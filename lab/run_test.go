@@ -57,11 +57,11 @@ func runAll(t *testing.T, e *Experiment) (*Journal, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "j.jsonl")
 	err := (&Runner{Experiment: e, Journal: path}).Run(context.Background())
-	return journal(t, path), err
+	return journalAt(t, path), err
 }
 
-// journal reads the journal at path.
-func journal(t *testing.T, path string) *Journal {
+// journalAt reads the journal at path.
+func journalAt(t *testing.T, path string) *Journal {
 	t.Helper()
 	f, err := os.Open(path)
 	if err != nil {
@@ -152,7 +152,7 @@ func TestAFullDiskStopsTheRun(t *testing.T) {
 	if err == nil || !strings.Contains(string(out), "file too large") {
 		t.Fatalf("%v: %s", err, out)
 	}
-	j := journal(t, path+".jsonl")
+	j := journalAt(t, path+".jsonl")
 	if len(j.Trials) == 0 || len(j.Open) > 1 {
 		t.Errorf("%d trials, %d open", len(j.Trials), len(j.Open))
 	}
@@ -277,7 +277,7 @@ func TestAKillStormLosesNoTrialAndCountsNoneTwice(t *testing.T) {
 	if err := start().Wait(); err != nil { // the rest, undisturbed
 		t.Fatal(err)
 	}
-	j := journal(t, path+".jsonl")
+	j := journalAt(t, path+".jsonl")
 	// Trials end in their order, each once; one that was killed ends under another
 	// number.
 	plan := (&Experiment{Trials: trials, Arms: []Arm{{Name: "a"}, {Name: "b"}}}).plan()
