@@ -1,14 +1,23 @@
 package progen
 
 import (
+	"os/exec"
 	"regexp"
+	"strings"
 	"testing"
 )
 
-// TestClang22GetsTheseWrong looks at the assembly of each known miscompilation:
-// when it is right, the compiler has changed and the entry is to go.
+// seenIn is the compiler whose miscompilations are listed.
+const seenIn = "clang version 22.1.8"
+
+// TestClang22GetsTheseWrong looks at the assembly of each known miscompilation,
+// in the compiler that it was seen in: another may have mended it, and the entry
+// is to go when the listed one is no longer used.
 func TestClang22GetsTheseWrong(t *testing.T) {
 	needClang(t)
+	if out, err := exec.Command("clang-22", "--version").Output(); err != nil || !strings.Contains(string(out), seenIn) {
+		t.Skipf("the miscompilations are those of %s, not of %s", seenIn, out)
+	}
 	texts, err := Assembly(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
