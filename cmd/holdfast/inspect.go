@@ -37,6 +37,9 @@ func inspectMain(_ context.Context, args []string, _ io.Reader, stdout, stderr i
 		if len(rest) != 1 {
 			return cli.Usagef("want one FILE, got %d", len(rest))
 		}
+		if _, err := os.Stat(rest[0]); err != nil {
+			return err // whatever kind of file it was to be
+		}
 		if isELF(rest[0]) {
 			return inspectCodeObject(stdout, rest[0], asJSON, disasm, o.All)
 		}
